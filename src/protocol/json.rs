@@ -1,0 +1,85 @@
+//! JSON as text: what came over the wire is kept, cut out and handed on, never written anew.
+//!
+//! A parser that turns `9007199254740993` into a double, `1.50` into `1.5` or keeps one of two
+//! equal keys changes what the server said. So payloads travel as [`Json`]: the bytes of the frame
+//! they came in, and the span that is theirs.
+
+use std::fmt;
+use std::ops::Range;
+
+/// One JSON value, as the text it came in.
+///
+/// The text is UTF-8 and its brackets and quotes balance. Whether it keeps the rest of the JSON
+/// grammar is checked by whoever looks inside ([`Json::validate`], or a parser).
+#[derive(Clone, PartialEq, Eq)]
+pub struct Json {
+    frame: String,
+    span: Range<usize>,
+}
+
+impl Json {
+    /// The value that stands at `span` in `frame`. The frame is moved, not copied, so that a large
+    /// result costs its own size in memory and no more.
+    ///
+    /// # Panics
+    /// When `span` does not lie on character boundaries inside `frame`.
+    pub fn new(frame: String, span: Range<usize>) -> Json {
+        assert!(frame.get(span.clone()).is_some(), "a span lies inside its frame");
+        Json { frame, span }
+    }
+
+    /// The text of the value.
+    pub fn as_str(&self) -> &str {
+        &self.frame[self.span.clone()]
+    }
+
+    /// Whether the text is one JSON value by RFC 8259, of any depth and with numbers of any size.
+    pub fn validate(&self) -> Result<(), Invalid> {
+        validate(self.as_str())
+    }
+}
+
+impl From<String> for Json {
+    fn from(text: String) -> Json {
+        let span = 0..text.len();
+        Json { frame: text, span }
+    }
+}
+
+impl From<&str> for Json {
+    fn from(text: &str) -> Json {
+        Json::from(text.to_owned())
+    }
+}
+
+impl fmt::Debug for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Text that is not JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Invalid {
+    /// What the parser said, with the line and column.
+    pub reason: String,
+}
+
+/// Whether `text` is one JSON value by RFC 8259, of any depth and with numbers of any size.
+pub fn validate(text: &str) -> Result<(), Invalid> {
+    // `IgnoredAny` neither recurses nor converts: depth costs no stack, and 1e400 is a number.
+    serde_json::from_str::<serde::de::IgnoredAny>(text)
+        .map(drop)
+        .map_err(|error| Invalid { reason: error.to_string() })
+}
+
+/// Appends `text` as a JSON string, quotes included.
+pub fn push_string(out: &mut String, text: &str) {
+    let quoted = serde_json::to_string(text).expect("a string always serializes");
+    out.push_str(&quoted);
+}
+
+/// `text` as a JSON string, quotes included.
+pub fn string(text: &str) -> String {
+    serde_json::to_string(text).expect("a string always serializes")
+}

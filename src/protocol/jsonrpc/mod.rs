@@ -1,0 +1,93 @@
+//! JSON-RPC 2.0: the messages, from bytes and to bytes.
+
+pub mod decode;
+pub mod encode;
+pub mod id;
+pub mod scan;
+
+pub use decode::{Limits, Malformed, Unusual, decode};
+pub use id::Id;
+
+use super::json::Json;
+
+/// A message from the peer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Message {
+    /// It wants an answer.
+    Request(Request),
+    /// It wants none.
+    Notification(Notification),
+    /// It answers.
+    Response(Response),
+}
+
+/// A request from the peer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// The id, to be sent back as it came.
+    pub id: Id,
+    /// The method.
+    pub method: Box<str>,
+    /// The parameters.
+    pub params: Option<Json>,
+}
+
+/// A notification from the peer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notification {
+    /// The method.
+    pub method: Box<str>,
+    /// The parameters.
+    pub params: Option<Json>,
+}
+
+/// A response from the peer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Response {
+    /// The id of the request; `None` when the peer could not read it (JSON-RPC 2.0, section 5).
+    pub id: Option<Id>,
+    /// The result, or the error. When a peer sends both, the error counts.
+    pub outcome: Result<Answer, ErrorObject>,
+}
+
+/// A result, and the one thing about it that the session must know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// The `result` member as it came.
+    pub result: Json,
+    /// The value of its `resultType` when that is `input_required` (Multi Round-Trip Requests).
+    pub input_required: bool,
+}
+
+/// An error the peer answered with (JSON-RPC 2.0, section 5.1).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ErrorObject {
+    /// The error code; 0 when the peer sent none that fits.
+    pub code: i64,
+    /// The message, for people.
+    pub message: String,
+    /// More, in whatever form the peer chose.
+    pub data: Option<Json>,
+}
+
+impl ErrorObject {
+    /// The method does not exist or is not available.
+    pub const METHOD_NOT_FOUND: i64 = -32601;
+    /// The parameters are wrong.
+    pub const INVALID_PARAMS: i64 = -32602;
+    /// HTTP headers and body disagree (since 2026-07-28).
+    pub const HEADER_MISMATCH: i64 = -32020;
+    /// The request needs a capability that the client did not declare (since 2026-07-28).
+    pub const MISSING_CAPABILITY: i64 = -32021;
+    /// The server does not speak the revision of the request (since 2026-07-28).
+    pub const UNSUPPORTED_VERSION: i64 = -32022;
+
+    /// The answer to a request this client does not serve.
+    pub fn method_not_found() -> ErrorObject {
+        ErrorObject {
+            code: ErrorObject::METHOD_NOT_FOUND,
+            message: "Method not found".into(),
+            data: None,
+        }
+    }
+}

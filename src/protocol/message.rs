@@ -1,0 +1,136 @@
+//! What passes between the session and a transport.
+
+use std::borrow::Cow;
+
+use super::jsonrpc::{Id, Malformed, Message, Unusual};
+use super::revision::Revision;
+
+/// Something for a transport to carry out.
+#[derive(Debug)]
+pub enum Outgoing {
+    /// Deliver a message.
+    Deliver(Delivery),
+    /// Give up a request. Each binding has its own way to say so: a notice, or a hang-up.
+    Cancel {
+        /// The request number.
+        id: u64,
+        /// A `notifications/cancelled` message, for bindings that send one. It is none for
+        /// requests that must not be cancelled (`initialize`).
+        notice: Option<Delivery>,
+    },
+    /// Open the stream on which a legacy server sends what no request asked for (GET).
+    Listen(&'static Revision),
+}
+
+/// A message to deliver.
+#[derive(Debug)]
+pub struct Delivery {
+    /// The request number; `None` for notifications and for responses.
+    pub id: Option<u64>,
+    /// What a binding may copy into its envelope.
+    pub head: Head,
+    /// The message: one line of JSON without its line end.
+    pub body: String,
+}
+
+/// The parts of a message that a binding may mirror, for example into HTTP headers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Head {
+    /// The revision the message is written in.
+    pub revision: &'static Revision,
+    /// The method; empty for responses.
+    pub method: Cow<'static, str>,
+    /// The tool, prompt or resource the message is about (2026-07-28, Standard Request Headers).
+    pub name: Option<String>,
+    /// Tool arguments to mirror: the part after `Mcp-Param-`, and the value, not yet encoded.
+    pub mirrored: Vec<(String, String)>,
+}
+
+/// Something that a transport reports.
+#[derive(Debug)]
+pub enum Incoming {
+    /// A message arrived.
+    Message(Message),
+    /// A message arrived in a form that is tolerated but not right; it follows.
+    Unusual(Unusual),
+    /// The peer would not take a request, and so did not act on it.
+    Refused(Refused),
+    /// The stream that was to carry the response has ended without it.
+    Ended {
+        /// The request.
+        id: u64,
+        /// What was wrong, for people; empty when the stream simply ended.
+        why: String,
+    },
+    /// One exchange failed below the protocol, while the connection as such goes on.
+    Broken {
+        /// The request; `None` when a notification or a response could not be delivered.
+        id: Option<u64>,
+        /// What happened.
+        fault: Fault,
+    },
+    /// The stream asked for by [`Outgoing::Listen`] is open, or never will be (`false`).
+    Listening(bool),
+    /// A frame that is no message was skipped.
+    Skipped(Malformed),
+    /// The connection is gone.
+    Closed(Fault),
+}
+
+/// Why a request was not taken.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Refused {
+    /// The request; `None` when it was a notification or a response.
+    pub id: Option<u64>,
+    /// The HTTP status.
+    pub status: u16,
+    /// The body as text, at most 2 KiB of it, or the reason phrase.
+    pub text: String,
+    /// The `WWW-Authenticate` fields.
+    pub challenges: Vec<String>,
+    /// The `Mcp-Auth-Server` field. In no revision; servers of one family send it, so it is shown.
+    pub auth_server: Option<String>,
+    /// Where a redirect that must not be followed points to.
+    pub location: Option<String>,
+    /// How long the server asks us to wait, in seconds.
+    pub retry_after: Option<u64>,
+    /// Whether the request carried a session id, so that 404 means the session is gone.
+    pub in_session: bool,
+    /// The message in the body, if it was one.
+    pub message: Option<Box<Message>>,
+}
+
+/// What went wrong below the protocol.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// The kind, for programs.
+    pub kind: FaultKind,
+    /// What happened, for people: `connection refused (127.0.0.1:80)`.
+    pub text: String,
+    /// Whether the request may have reached the server.
+    pub sent: Sent,
+    /// The last lines the server wrote on its standard error, if it has one.
+    pub stderr_tail: String,
+}
+
+/// The kind of a [`Fault`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FaultKind {
+    /// The server could not be started or reached.
+    Unreachable,
+    /// The connection was lost after it stood.
+    Lost,
+    /// The peer broke the framing or the binding (too long a message, a foreign endpoint, …).
+    Protocol,
+}
+
+/// Whether a request may have reached the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sent {
+    /// It did not.
+    No,
+    /// Nobody can tell.
+    Maybe,
+    /// It did.
+    Yes,
+}

@@ -1,0 +1,22 @@
+//! The Model Context Protocol without I/O.
+//!
+//! Nothing here reads a clock, a file, a socket or the environment, and nothing is `async`: bytes,
+//! messages and instants come in as arguments, and what to do next comes out as a value.
+
+pub mod framing;
+pub mod json;
+pub mod jsonrpc;
+pub mod method;
+pub mod revision;
+
+pub mod headers;
+pub mod message;
+pub mod opening;
+pub mod params;
+pub mod pending;
+
+pub mod model;
+pub mod session;
+
+pub use message::{Incoming, Outgoing};
+pub use revision::Revision;

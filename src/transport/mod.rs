@@ -1,0 +1,54 @@
+//! Carrying messages.
+//!
+//! A binding is one async function that runs until its [`Port`] is closed. The other end, the
+//! [`Connection`], is what the client sees: two queues, and nothing that could be called in the
+//! wrong order.
+
+use async_channel::{Receiver, Sender};
+
+use crate::protocol::{Incoming, Outgoing};
+
+/// The client's end of a transport.
+#[derive(Debug)]
+pub struct Connection {
+    outbox: Sender<Outgoing>,
+    inbox: Receiver<Incoming>,
+}
+
+/// The transport's end.
+#[derive(Debug)]
+pub struct Port {
+    /// What the transport is to carry out. Ends when the client closes the connection.
+    pub outbox: Receiver<Outgoing>,
+    /// What the transport reports. Bounded: a client that does not listen slows the server down.
+    pub inbox: Sender<Incoming>,
+}
+
+/// How many reports may wait for the client before the transport stops reading.
+const INBOX: usize = 64;
+
+impl Connection {
+    /// Two ends that belong together.
+    pub fn new() -> (Connection, Port) {
+        // Unbounded on the way out: a writer that could block the reader would deadlock two full
+        // pipes. The session bounds what is open.
+        let (outbox, from_client) = async_channel::unbounded();
+        let (to_client, inbox) = async_channel::bounded(INBOX);
+        (Connection { outbox, inbox }, Port { outbox: from_client, inbox: to_client })
+    }
+
+    /// Queues something for the transport. Nothing happens when the transport has ended.
+    pub fn send(&self, outgoing: Outgoing) {
+        let _ = self.outbox.try_send(outgoing);
+    }
+
+    /// The next report; `None` when the transport has ended and all its reports were read.
+    pub async fn receive(&self) -> Option<Incoming> {
+        self.inbox.recv().await.ok()
+    }
+
+    /// Tells the transport to finish: deliver what is queued, then shut down.
+    pub fn close(&self) {
+        self.outbox.close();
+    }
+}
