@@ -3,4 +3,6 @@
 
 pub mod protocol;
 
+pub mod net;
+
 pub mod transport;
