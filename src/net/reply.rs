@@ -1,8 +1,10 @@
 //! An answer, and its body that is read piece by piece.
 
 use std::fmt;
+use std::time::Duration;
 
-use futures_lite::AsyncReadExt;
+use async_io::Timer;
+use futures_lite::{AsyncReadExt, FutureExt};
 use http::StatusCode;
 use http::header::{HeaderMap, LOCATION};
 use isahc::AsyncBody;
@@ -14,6 +16,9 @@ use crate::protocol::message::{Fault, Sent};
 
 /// How much of an answer that nobody wants is read to keep its connection, in bytes.
 const DISCARD: usize = 64 << 10;
+
+/// How long such a rest may take to come.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// An answer whose status and header fields have arrived.
 #[derive(Debug)]
@@ -86,23 +91,30 @@ impl Body {
         }
     }
 
-    /// The whole body, or as much as came, up to `limit` bytes.
-    pub async fn read_up_to(&mut self, limit: usize) -> Vec<u8> {
+    /// The beginning of the body, at most `limit` bytes: what comes before it ends, breaks or
+    /// takes too long.
+    pub async fn read_up_to(&mut self, limit: usize, patience: Duration) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut block = [0; 4096];
-        while bytes.len() < limit {
-            match self.read(&mut block).await {
-                Ok(0) | Err(_) => break,
-                Ok(length) => bytes.extend_from_slice(&block[..length]),
+        let reading = async {
+            while bytes.len() <= limit {
+                match self.read(&mut block).await {
+                    Ok(0) | Err(_) => break,
+                    Ok(length) => bytes.extend_from_slice(&block[..length]),
+                }
             }
-        }
+        };
+        let too_long = async {
+            Timer::after(patience).await;
+        };
+        reading.or(too_long).await;
         bytes.truncate(limit);
         bytes
     }
 
     /// Reads a short rest to its end, so that the connection can be used again.
     pub async fn discard(&mut self) {
-        self.read_up_to(DISCARD).await;
+        self.read_up_to(DISCARD, PATIENCE).await;
     }
 }
 

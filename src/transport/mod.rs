@@ -4,6 +4,9 @@
 //! [`Connection`], is what the client sees: two queues, and nothing that could be called in the
 //! wrong order.
 
+pub mod http;
+pub mod sse;
+
 use async_channel::{Receiver, Sender};
 
 use crate::protocol::{Incoming, Outgoing};
