@@ -58,31 +58,53 @@ pub(super) async fn request(endpoint: &Endpoint, call: &Call, notes: &Sender<Not
 }
 
 async fn deliver(endpoint: &Endpoint, call: &Call, notes: &Sender<Note>) -> Result<(), Unanswered> {
+    open_if_closed(endpoint, call, notes).await?;
+    match post(endpoint, call).await {
+        Err(Unanswered::Refused(first)) if may_fall_back(endpoint, call, &first) => {
+            fall_back(endpoint, call, notes, first).await?;
+            post(endpoint, call).await
+        }
+        result => result,
+    }
+}
+
+/// Opens the stream of HTTP+SSE if that is the binding.
+async fn open_if_closed(
+    endpoint: &Endpoint,
+    call: &Call,
+    notes: &Sender<Note>,
+) -> Result<(), Unanswered> {
+    let _one_at_a_time = endpoint.opening.lock().await;
     if endpoint.binding.get() == Binding::SseClosed {
         let stream = sse::open(endpoint, call.id).await?;
         let _ = notes.send(Note::Opened(stream)).await;
     }
-    match post(endpoint, call).await {
-        Err(Unanswered::Refused(first)) if may_fall_back(endpoint, call, &first) => {
-            let opening = async { Some(sse::open(endpoint, call.id).await) };
-            let too_late = async {
-                Timer::after(SSE_PATIENCE).await;
-                None
-            };
-            match opening.or(too_late).await {
-                Some(Ok(stream)) => {
-                    let _ = notes.send(Note::Opened(stream)).await;
-                    post(endpoint, call).await
-                }
-                // It is such a server, and has broken the rules.
-                Some(Err(broken @ Unanswered::Broken(Fault { kind: FaultKind::Protocol, .. }))) => {
-                    Err(broken)
-                }
-                // It is none: the first refusal tells more than that of the second attempt.
-                _ => Err(Unanswered::Refused(first)),
-            }
+    Ok(())
+}
+
+/// Turns to the binding of 2024-11-05 after a first refusal.
+async fn fall_back(
+    endpoint: &Endpoint,
+    call: &Call,
+    notes: &Sender<Note>,
+    first: Refused,
+) -> Result<(), Unanswered> {
+    let opening = async { Some(sse::open(endpoint, call.id).await) };
+    let too_late = async {
+        Timer::after(SSE_PATIENCE).await;
+        None
+    };
+    match opening.or(too_late).await {
+        Some(Ok(stream)) => {
+            let _ = notes.send(Note::Opened(stream)).await;
+            Ok(())
         }
-        result => result,
+        // It is such a server, and breaks the rules.
+        Some(Err(Unanswered::Broken(fault))) if fault.kind == FaultKind::Protocol => {
+            Err(Unanswered::Broken(fault))
+        }
+        // It is none: the first refusal tells more than the failure of a guess.
+        _ => Err(Unanswered::Refused(first)),
     }
 }
 
