@@ -153,13 +153,18 @@ impl<'s, 'e> Carrier<'s, 'e> {
             self.queue.remove(at);
             return;
         }
-        let Some(open) = self.open.remove(&id) else { return };
-        match (open.cancel, notice) {
-            (HttpCancel::Notice, Some(notice)) => {
-                self.queue.push_back(Queued::new(notice, Some(open.exchange)));
-            }
-            // To drop an exchange is to hang up.
-            _ => drop(open.exchange),
+        let open = self.open.remove(&id);
+        // On the one stream of HTTP+SSE nobody can hang up, and a request is not over when its
+        // exchange is.
+        let by_notice = match &open {
+            _ if self.endpoint.binding.get() == Binding::SseOpen => true,
+            Some(open) => open.cancel == HttpCancel::Notice,
+            None => false,
+        };
+        // To drop an exchange is to hang up.
+        let exchange = open.map(|open| open.exchange);
+        if let Some(notice) = notice.filter(|_| by_notice) {
+            self.queue.push_back(Queued::new(notice, exchange));
         }
     }
 

@@ -93,9 +93,8 @@ impl Endpoint {
         let initializes = head.method == INITIALIZE;
         if initializes {
             self.session.take();
-        } else {
-            self.revision.set(Some(head.revision));
         }
+        self.revision.set(Some(head.revision));
         let headers = head::post(head, self.session.borrow().as_ref()).map_err(not_sent)?;
         let address = self.address.borrow().clone();
         let reply = self.lanes.send(Request::post(address, headers, body.clone())).await?;

@@ -1,0 +1,341 @@
+//! What fails below the protocol, and what is said about it.
+
+use std::net::TcpListener;
+use std::os::unix::net::UnixListener;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use http::HeaderMap;
+use mcpmini::net::{
+    Address, Lanes, Proxy, ProxyAddress, ProxyVariables, Request, Resolve, Settings, Tls,
+};
+use mcpmini::protocol::jsonrpc::Limits;
+
+use crate::client::{converse, next, nothing, notification, request, run, target};
+use crate::server::{Server, Stream, result_of};
+
+const NEW: &str = "2026-07-28";
+
+/// A port on which nobody listens.
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+#[test]
+fn a_server_that_cannot_be_reached_did_not_get_the_request() {
+    let check = |url: &str, begin: &str| {
+        converse(target(url), async |connection| {
+            connection.send(request(1, "tools/call", NEW));
+            let report = next(connection).await;
+            let begin = format!("broken Some(1) Unreachable No: {begin}");
+            assert!(report.starts_with(&begin), "{report}");
+            connection.send(notification("n", NEW));
+            let report = next(connection).await;
+            assert!(report.starts_with("broken None Unreachable No: "), "{report}");
+        });
+    };
+    let port = free_port();
+    let refused = format!("cannot reach 127.0.0.1:{port}: connection refused");
+    check(&format!("http://127.0.0.1:{port}/mcp"), &refused);
+    check(
+        "http://no-such-host.invalid/mcp",
+        "cannot find no-such-host.invalid:80: could not resolve",
+    );
+}
+
+#[test]
+fn a_call_is_sent_once_when_a_kept_connection_dies() {
+    let server = Server::start(|request, peer| {
+        if request.is("tools/call") {
+            return false;
+        }
+        peer.result(request, "{}");
+        true
+    });
+    converse(target(&server.url()), async |connection| {
+        connection.send(request(1, "tools/list", NEW));
+        assert_eq!(next(connection).await, "response 1 {}");
+        connection.send(request(2, "tools/call", NEW));
+        let report = next(connection).await;
+        assert!(report.starts_with("broken Some(2) Lost Maybe: the connection to "), "{report}");
+        nothing(connection, Duration::from_millis(200)).await;
+    });
+    let calls = server.messages("tools/call");
+    assert_eq!(calls.len(), 1);
+    assert_eq!(calls[0].connection, 0, "it was sent on the kept connection");
+}
+
+#[test]
+fn what_is_no_http_is_told() {
+    let check = |answer: &'static str, expected: &str| {
+        let server = Server::start(move |_, peer| {
+            peer.write(answer);
+            false
+        });
+        converse(target(&server.url()), async |connection| {
+            connection.send(request(1, "tools/call", NEW));
+            let server = server.origin.strip_prefix("http://").unwrap();
+            let expected = expected.replace("SERVER", server);
+            assert_eq!(next(connection).await, format!("broken Some(1) {expected}"));
+        });
+    };
+    check(
+        "SSH-2.0-x\r\n\r\n",
+        "Protocol Maybe: SERVER does not answer in HTTP: received HTTP/0.9 when not allowed",
+    );
+    check(
+        "HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
+        "Protocol Maybe: SERVER does not answer in HTTP: header without colon",
+    );
+    check("", "Lost Maybe: the connection to SERVER was lost: empty reply from server");
+    check(
+        "HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 3\r\n\r\nabc",
+        "Protocol Maybe: the answer of SERVER cannot be decoded: unrecognized content encoding type",
+    );
+}
+
+#[test]
+fn messages_over_the_limit_are_refused() {
+    let check = |fields: &'static str, event: bool| {
+        let server = Server::start(move |request, peer| {
+            let body = result_of(request, &format!("\"{}\"", "x".repeat(200_000)));
+            let body = if event { format!("data: {body}\n\n") } else { body };
+            peer.answer("200 OK", fields, &body);
+            true
+        });
+        let limits = Limits { message: 100_000, ..Limits::default() };
+        run(target(&server.url()), limits, false, async |connection| {
+            connection.send(request(1, "tools/call", NEW));
+            let expected = "broken Some(1) Protocol Yes: \
+                            the server sent a message of more than 100000 bytes";
+            assert_eq!(next(connection).await, expected);
+        });
+    };
+    check("Content-Type: application/json\r\n", false);
+    check("Content-Type: text/event-stream\r\n", true);
+}
+
+#[test]
+fn large_bodies_go_both_ways() {
+    let server = Server::start(|request, peer| {
+        peer.result(request, &format!("\"{}\"", "x".repeat(request.body.len())));
+        true
+    });
+    let begun = Instant::now();
+    converse(target(&server.url()), async |connection| {
+        let mut outgoing = request(1, "tools/call", NEW);
+        if let mcpmini::protocol::Outgoing::Deliver(delivery) = &mut outgoing {
+            delivery.body.push_str(&" ".repeat(4 << 20));
+        }
+        connection.send(outgoing);
+        assert!(next(connection).await.len() > 4 << 20);
+    });
+    // The library would wait a second for `100 Continue`.
+    assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn proxies_are_used_and_named_but_not_for_loopback() {
+    let server = Server::start(|request, peer| {
+        peer.result(request, "{}");
+        true
+    });
+    let dead = format!("http://user:secret@127.0.0.1:{}", free_port());
+    let mut direct = target(&server.url());
+    let variables = ProxyVariables { all: Some(dead.clone()), ..ProxyVariables::default() };
+    direct.settings.proxy = Proxy::Environment(variables);
+    let mut through = direct.clone();
+    through.settings.proxy = Proxy::Explicit(ProxyAddress::parse(&dead).unwrap());
+    let report = |target| {
+        converse(target, async |connection| {
+            connection.send(request(1, "tools/call", NEW));
+            next(connection).await
+        })
+    };
+    assert_eq!(report(direct), "response 1 {}");
+    let report = report(through);
+    assert!(report.contains("through the proxy 127.0.0.1:"), "{report}");
+    assert!(report.ends_with(": connection refused") && !report.contains("secret"), "{report}");
+}
+
+#[test]
+fn a_proxy_gets_the_whole_url() {
+    let proxy = Server::start(|request, peer| {
+        peer.result(request, "{}");
+        true
+    });
+    let mut target = target("http://server.invalid/mcp");
+    let address = ProxyAddress::parse(&proxy.origin).unwrap();
+    target.settings.proxy = Proxy::Explicit(address);
+    converse(target, async |connection| {
+        connection.send(request(1, "tools/call", NEW));
+        assert_eq!(next(connection).await, "response 1 {}");
+    });
+    assert_eq!(proxy.requests()[0].path, "http://server.invalid/mcp");
+}
+
+#[test]
+fn names_can_be_resolved_by_hand() {
+    let server = Server::start(|request, peer| {
+        peer.result(request, "{}");
+        true
+    });
+    let port = server.origin.rsplit_once(':').unwrap().1;
+    let mut target = target(&format!("http://server.invalid:{port}/mcp"));
+    let entry = format!("server.invalid:{port}:127.0.0.1");
+    target.settings.resolve = vec![Resolve::parse(&entry).unwrap()];
+    converse(target, async |connection| {
+        connection.send(request(1, "tools/call", NEW));
+        assert_eq!(next(connection).await, "response 1 {}");
+    });
+    let expected = format!("server.invalid:{port}");
+    assert_eq!(server.requests()[0].header("host"), Some(&*expected));
+}
+
+/// A directory that is removed with everything in it.
+struct Directory(PathBuf);
+
+impl Directory {
+    fn new() -> Directory {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let number = COUNT.fetch_add(1, Ordering::SeqCst);
+        let name = format!("mcpmini-http-{}-{number}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir(&path).unwrap();
+        Directory(path)
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn a_server_on_a_unix_socket_is_reached() {
+    let directory = Directory::new();
+    let path = directory.0.join("socket");
+    let listener = UnixListener::bind(&path).unwrap();
+    let accept = move || Box::new(listener.accept().unwrap().0) as Box<dyn Stream>;
+    let server = Server::over("http://localhost".into(), accept, |request, peer| {
+        peer.result(request, "{}");
+        true
+    });
+    let mut there = target(&server.url());
+    there.settings.unix_socket = Some(path.clone());
+    converse(there.clone(), async |connection| {
+        connection.send(request(1, "tools/call", NEW));
+        assert_eq!(next(connection).await, "response 1 {}");
+    });
+    assert_eq!(server.requests()[0].header("host"), Some("localhost"));
+    there.settings.unix_socket = Some(directory.0.join("nobody"));
+    converse(there, async |connection| {
+        connection.send(request(1, "tools/call", NEW));
+        let report = next(connection).await;
+        assert!(report.contains("Unreachable No: cannot reach unix:"), "{report}");
+    });
+}
+
+/// A TLS server made of the `openssl` program; `None` when that is not there.
+struct Encrypted {
+    directory: Directory,
+    port: u16,
+    server: Child,
+}
+
+impl Encrypted {
+    fn start() -> Option<Encrypted> {
+        let directory = Directory::new();
+        let openssl = |arguments: &str| {
+            let mut command = Command::new("openssl");
+            command.args(arguments.split(' ')).current_dir(&directory.0);
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
+        };
+        let run = |arguments: &str| openssl(arguments).ok()?.wait().ok()?.success().then_some(());
+        let made = run("req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=authority \
+             -keyout ca.key -out ca.pem")
+        .and_then(|()| {
+            run("req -newkey rsa:2048 -nodes -subj /CN=localhost -keyout key.pem -out req.pem")
+        });
+        if made.is_none() {
+            println!("skipped: there is no openssl");
+            return None;
+        }
+        std::fs::write(directory.0.join("names"), "subjectAltName=DNS:localhost").unwrap();
+        run("x509 -req -in req.pem -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 \
+             -extfile names -out cert.pem")?;
+        let port = free_port();
+        let serve = format!("s_server -accept 127.0.0.1:{port} -cert cert.pem -key key.pem -www");
+        let server = openssl(&serve).ok()?;
+        let encrypted = Encrypted { directory, port, server };
+        for _ in 0..100 {
+            if std::net::TcpStream::connect(("127.0.0.1", port)).is_ok() {
+                return Some(encrypted);
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        panic!("openssl s_server does not start")
+    }
+
+    /// What comes of a GET.
+    fn get(&self, host: &str, tls: Tls) -> String {
+        let address = Address::parse(&format!("https://{host}:{}/", self.port)).unwrap();
+        let settings = Settings { tls, ..Settings::default() };
+        let lanes = match Lanes::new(&address, settings) {
+            Ok(lanes) => lanes,
+            Err(error) => return error.to_string(),
+        };
+        match smol::block_on(lanes.send(Request::get(address.clone(), HeaderMap::new()))) {
+            Ok(reply) => reply.status.to_string(),
+            Err(fault) => format!("{:?} {:?} {}", fault.kind, fault.sent, fault.text)
+                .replace(&address.host_and_port(), "SERVER"),
+        }
+    }
+}
+
+impl Drop for Encrypted {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+#[test]
+fn certificates_are_checked_and_the_reason_is_told() {
+    let Some(server) = Encrypted::start() else { return };
+    let authority = Some(server.directory.0.join("ca.pem"));
+    let expected = "Unreachable No SERVER has no certificate that is trusted: \
+                    invalid peer certificate: UnknownIssuer; name its authority with --cacert, \
+                    or use --insecure";
+    assert_eq!(server.get("localhost", Tls::default()), expected);
+    let trusted = Tls { cacert: authority.clone(), ..Tls::default() };
+    assert_eq!(server.get("localhost", trusted), "200 OK");
+    let from_env = Tls { ssl_cert_file: authority.clone(), ..Tls::default() };
+    assert_eq!(server.get("localhost", from_env), "200 OK");
+    let other_name = server.get("127.0.0.1", Tls { cacert: authority, ..Tls::default() });
+    assert!(other_name.contains("invalid peer certificate: "), "{other_name}");
+    let insecure = Tls { insecure: true, ..Tls::default() };
+    assert_eq!(server.get("127.0.0.1", insecure), "200 OK");
+    let missing = Tls { cacert: Some("/no/such/ca.pem".into()), ..Tls::default() };
+    let missing = server.get("localhost", missing);
+    assert!(missing.starts_with("cannot read the CA certificate file /no/such/ca.pem: "));
+}
+
+#[test]
+fn a_server_without_encryption_is_told() {
+    let server = Server::start(|_, peer| {
+        peer.write("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
+        false
+    });
+    let address = server.origin.strip_prefix("http://").unwrap();
+    let mut target = target(&format!("https://{address}/mcp"));
+    target.settings.connect_timeout = Duration::from_secs(1);
+    converse(target, async |connection| {
+        connection.send(request(1, "tools/call", NEW));
+        let report = next(connection).await;
+        assert!(report.starts_with("broken Some(1) Unreachable No: "), "{report}");
+    });
+}
