@@ -20,3 +20,4 @@ pub mod session;
 
 pub use message::{Incoming, Outgoing};
 pub use revision::Revision;
+pub use session::Session;

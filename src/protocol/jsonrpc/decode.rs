@@ -72,3 +72,13 @@ pub enum Malformed {
 pub fn decode(_frame: Vec<u8>, _limits: &Limits, _take: &mut dyn FnMut(Decoded)) {
     unreachable!("written by the decoder's author")
 }
+
+impl Malformed {
+    /// The id, if one was found.
+    pub fn id(&self) -> Option<&Id> {
+        match self {
+            Malformed::Json { .. } => None,
+            Malformed::Shape { id, .. } | Malformed::TooDeep { id, .. } => id.as_ref(),
+        }
+    }
+}
