@@ -1,6 +1,7 @@
 //! Lists that come page by page.
 
-use crate::protocol::json::{self, Json};
+use crate::protocol::json::Json;
+use crate::protocol::jsonrpc::scan;
 use crate::protocol::params::Params;
 
 /// Where a list stands: which page to ask for next.
@@ -31,16 +32,13 @@ impl Pages {
     /// any other (2025-11-25, Pagination: a missing `nextCursor` is the end), and it goes back as
     /// it came, byte by byte.
     pub fn turn(&mut self, page: &Json) -> Result<bool, RepeatedPage> {
-        let members = json::members(page.as_str()).unwrap_or_default();
-        let next = members.iter().rev().find(|(name, _)| name == "nextCursor");
-        let Some((_, next)) = next.filter(|(_, next)| next.starts_with('"')) else {
-            return Ok(false);
-        };
+        let next = scan::member(page.as_str(), "nextCursor");
+        let Some(next) = next.filter(|next| next.starts_with('"')) else { return Ok(false) };
         if self.seen.iter().any(|seen| seen == next) || MAX_PAGES <= self.seen.len() {
             return Err(RepeatedPage);
         }
-        self.seen.push((*next).to_owned());
-        self.cursor = Some((*next).to_owned());
+        self.seen.push(next.to_owned());
+        self.cursor = Some(next.to_owned());
         Ok(true)
     }
 }

@@ -83,37 +83,3 @@ pub fn push_string(out: &mut String, text: &str) {
 pub fn string(text: &str) -> String {
     serde_json::to_string(text).expect("a string always serializes")
 }
-
-/// The members of a JSON object in order, repeated keys included: the key, and the value as it
-/// stands in `text`.
-pub fn members(text: &str) -> Result<Vec<(String, &str)>, Invalid> {
-    struct Visitor;
-    impl<'de> serde::de::Visitor<'de> for Visitor {
-        type Value = Vec<(String, &'de str)>;
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a JSON object")
-        }
-        fn visit_map<A: serde::de::MapAccess<'de>>(
-            self,
-            mut map: A,
-        ) -> Result<Self::Value, A::Error> {
-            let mut members = Vec::new();
-            while let Some((key, value)) =
-                map.next_entry::<String, &serde_json::value::RawValue>()?
-            {
-                members.push((key, value.get()));
-            }
-            Ok(members)
-        }
-    }
-    let mut reader = serde_json::Deserializer::from_str(text);
-    let members = serde::Deserializer::deserialize_map(&mut reader, Visitor);
-    members
-        .and_then(|members| reader.end().map(|()| members))
-        .map_err(|error| Invalid { reason: error.to_string() })
-}
-
-/// The text of a JSON string, unescaped; `None` when `text` is no string.
-pub fn text_of(text: &str) -> Option<String> {
-    serde_json::from_str(text).ok()
-}

@@ -10,8 +10,7 @@
 //! `tools/call` under legacy rules (2026-07-28, Compatibility Matrix). What it finds is remembered
 //! for the next run.
 
-use super::json;
-use super::jsonrpc::ErrorObject;
+use super::jsonrpc::{ErrorObject, scan};
 use super::revision::{Era, Revision};
 
 /// How a session begins.
@@ -91,9 +90,9 @@ pub fn choose(supported: &[String]) -> Option<&'static Revision> {
 /// The revisions that an error says the server supports: from `data.supported`, else every known
 /// date that its message mentions.
 pub fn supported(error: &ErrorObject) -> Vec<String> {
-    let data = error.data.as_ref().and_then(|data| json::members(data.as_str()).ok());
-    let list = data.and_then(|members| {
-        let (_, list) = members.into_iter().find(|(name, _)| name.starts_with("supported"))?;
+    let list = error.data.as_ref().and_then(|data| {
+        let mut members = scan::members(data.as_str());
+        let (_, list) = members.find(|(name, _)| name.starts_with("supported"))?;
         serde_json::from_str::<Vec<String>>(list).ok()
     });
     list.unwrap_or_else(|| {

@@ -1,6 +1,7 @@
 //! The parameters of a request, as members that are already JSON text.
 
 use super::json::{self, Invalid};
+use super::jsonrpc::scan;
 
 /// The `params` of a request: members in the order they are sent, each already JSON text, and the
 /// members of `_meta` apart, because the session adds some of its own.
@@ -31,14 +32,18 @@ impl Params {
     /// Parameters given as the text of a JSON object; its `_meta`, if it is an object, is taken
     /// apart.
     pub fn from_object(text: &str) -> Result<Params, Invalid> {
+        json::validate(text)?;
+        if !text.trim_start().starts_with('{') {
+            return Err(Invalid { reason: "parameters must be a JSON object".to_owned() });
+        }
+        let owned = |(name, value): (std::borrow::Cow<'_, str>, &str)| {
+            (name.into_owned(), value.to_owned())
+        };
         let mut params = Params::new();
-        for (name, value) in json::members(text)? {
-            match json::members(value) {
-                Ok(meta) if name == "_meta" => {
-                    let owned = meta.into_iter().map(|(name, value)| (name, value.to_owned()));
-                    params.meta.extend(owned);
-                }
-                _ => params.members.push((name, value.to_owned())),
+        for (name, value) in scan::members(text) {
+            match name == "_meta" && value.starts_with('{') {
+                true => params.meta.extend(scan::members(value).map(owned)),
+                false => params.members.push(owned((name, value))),
             }
         }
         Ok(params)

@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::event::{Event, Failure, Limit, TimedOut};
 use super::{About, Call, Profile, Purpose, Session, Ticket};
 use crate::protocol::json::{self, Json};
-use crate::protocol::jsonrpc::{Answer, ErrorObject, Message, Response};
+use crate::protocol::jsonrpc::{Answer, ErrorObject, Message, Response, scan};
 use crate::protocol::message::{Outgoing, Refused};
 use crate::protocol::method;
 use crate::protocol::opening::{Certainty, Opening, Verdict, choose, judge, supported};
@@ -190,8 +190,7 @@ impl Session {
         if self.stage.proven || revision.era == Era::Legacy {
             return;
         }
-        let members = json::members(result).unwrap_or_default();
-        if members.iter().any(|(name, _)| name == "resultType") {
+        if scan::member(result, "resultType").is_some() {
             self.stage.proven = true;
             self.emit(Event::Opened(revision));
         }
@@ -236,8 +235,8 @@ impl Session {
         if !matches!(self.stage.step, Step::Initializing) {
             return; // A probe that was answered late has opened the session meanwhile.
         }
-        let version = member(result.as_str(), "protocolVersion");
-        let version = version.and_then(json::text_of).unwrap_or_default();
+        let version = scan::member(result.as_str(), "protocolVersion");
+        let version = version.and_then(scan::unescape).unwrap_or_default().into_owned();
         let known = Revision::named(&version).filter(|revision| revision.era == Era::Legacy);
         let Some(revision) = known else {
             return self.give_up(&Failure::NoCommonRevision(vec![version]));
@@ -252,7 +251,9 @@ impl Session {
             return;
         }
         let dates = supported(&error);
-        let next = choose(&dates).filter(|revision| !self.stage.proposed.contains(&revision.date));
+        let proposed = |date: &String| self.stage.proposed.iter().any(|proposed| proposed == date);
+        let others: Vec<String> = dates.iter().filter(|date| !proposed(date)).cloned().collect();
+        let next = choose(&others);
         let pinned = matches!(self.certainty, Certainty::Pinned(_));
         match (next, self.stage.probe) {
             (Some(revision), _) if revision.era == Era::Legacy => self.initialize(revision),
@@ -261,7 +262,7 @@ impl Session {
             // The probe found a slow modern server: it refuses `initialize` first.
             (_, Probe::Waiting) => self.stage.step = Step::Probing { until: None },
             (Some(revision), _) if !pinned => self.open(revision, None),
-            _ if dates.is_empty() || next.is_some() => self.give_up(&Failure::NotOpened(error)),
+            _ if others.is_empty() || next.is_some() => self.give_up(&Failure::NotOpened(error)),
             _ => self.give_up(&Failure::NoCommonRevision(dates)),
         }
     }
@@ -397,10 +398,5 @@ impl Session {
 
 /// The `supportedVersions` of a `server/discover` result; `None` when it is no such result.
 fn listed(result: &str) -> Option<Vec<String>> {
-    serde_json::from_str(member(result, "supportedVersions")?).ok()
-}
-
-fn member<'a>(object: &'a str, name: &str) -> Option<&'a str> {
-    let members = json::members(object).ok()?;
-    members.into_iter().rev().find(|(key, _)| key == name).map(|(_, value)| value)
+    serde_json::from_str(scan::member(result, "supportedVersions")?).ok()
 }

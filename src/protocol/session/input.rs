@@ -6,8 +6,8 @@
 
 use super::event::{Asker, Failure, Question};
 use super::{Session, Ticket};
-use crate::protocol::json::{self, Json};
-use crate::protocol::jsonrpc::ErrorObject;
+use crate::protocol::json::Json;
+use crate::protocol::jsonrpc::{ErrorObject, scan};
 use crate::protocol::params::Members;
 
 /// How often a server may ask within one call.
@@ -61,19 +61,14 @@ impl Session {
         if open.input.rounds > MAX_ROUNDS {
             return self.fail(ticket, Failure::TooManyRounds);
         }
-        let members = json::members(result.as_str()).unwrap_or_default();
-        let member = |name: &str| members.iter().rev().find(|(key, _)| key == name);
-        open.input.state = member("requestState").map(|(_, state)| (*state).to_owned());
-        let requests = member("inputRequests");
-        let requests = requests.and_then(|(_, requests)| json::members(requests).ok());
-        let questions: Vec<Question> = requests
-            .iter()
-            .flatten()
-            .map(|(name, request)| question(ticket, name, request))
-            .collect();
-        open.input.asked = requests.is_some();
-        open.input.unanswered =
-            requests.unwrap_or_default().into_iter().map(|(name, _)| name).collect();
+        let result = result.as_str();
+        open.input.state = scan::member(result, "requestState").map(str::to_owned);
+        let requests = scan::member(result, "inputRequests").filter(|text| text.starts_with('{'));
+        let requests: Vec<_> = requests.into_iter().flat_map(scan::members).collect();
+        let questions: Vec<Question> =
+            requests.iter().map(|(name, request)| question(ticket, name, request)).collect();
+        open.input.asked = !requests.is_empty();
+        open.input.unanswered = requests.into_iter().map(|(name, _)| name.into_owned()).collect();
         if questions.is_empty() {
             return self.ready.push_back(ticket);
         }
@@ -92,14 +87,10 @@ impl Session {
 }
 
 fn question(ticket: Ticket, name: &str, request: &str) -> Question {
-    let members = json::members(request).unwrap_or_default();
-    let member = |name: &str| members.iter().rev().find(|(key, _)| key == name);
+    let method = scan::member(request, "method").and_then(scan::unescape);
     Question {
         from: Asker::Call(ticket, name.to_owned()),
-        method: member("method")
-            .and_then(|(_, method)| json::text_of(method))
-            .unwrap_or_default()
-            .into(),
-        params: member("params").map(|(_, params)| Json::from(*params)),
+        method: method.unwrap_or_default().into(),
+        params: scan::member(request, "params").map(Json::from),
     }
 }

@@ -23,9 +23,9 @@ pub use event::{Asker, Event, Failure, Limit, Oddity, Question, TimedOut};
 
 use self::call::OpenCall;
 use self::era::Stage;
-use super::json::{self, Json};
+use super::json::Json;
 use super::jsonrpc::id::Echo;
-use super::jsonrpc::{self, ErrorObject, Id, Message, Notification, Response};
+use super::jsonrpc::{self, ErrorObject, Id, Message, Notification, Response, scan};
 use super::message::{Delivery, Fault, Head, Incoming, Outgoing};
 use super::method;
 use super::opening::Certainty;
@@ -221,11 +221,8 @@ impl Session {
 
     /// A call shows a sign of life, so its idle time begins anew.
     fn note_progress(&mut self, params: Option<&Json>, now: Instant) {
-        let Some(members) = params.and_then(|params| json::members(params.as_str()).ok()) else {
-            return;
-        };
-        let token = members.iter().find(|(name, _)| name == "progressToken");
-        let echo = token.and_then(|(_, token)| Id::from_json(token).echo(false));
+        let token = params.and_then(|params| scan::member(params.as_str(), "progressToken"));
+        let echo = token.and_then(|token| Id::from_json(token).echo(false));
         let Some(Echo::Exact(number) | Echo::Retyped(number)) = echo else { return };
         if let Some(&Purpose::Call(ticket)) = self.pending.get(number) {
             self.rearm(ticket, now);
@@ -307,7 +304,9 @@ impl Session {
             meta.push(("progressToken", &number));
         }
         let params = call.params.to_json(more, &meta);
-        let name = facts.mirrored.and_then(|name| json::text_of(call.params.get(name)?));
+        let name = facts
+            .mirrored
+            .and_then(|name| Some(scan::unescape(call.params.get(name)?)?.into_owned()));
         let method = call.method.clone();
         let body = jsonrpc::encode::request(id, self.profile.text_ids, &method, &params);
         let head = Head { revision, method, name, mirrored: call.mirrored.clone() };
