@@ -23,11 +23,10 @@ use crate::transport::Connection;
 
 /// A server that can be asked.
 #[derive(Debug)]
-pub struct Client<'a> {
+pub struct Client {
     session: Session,
     connection: Connection,
     transport: smol::Task<()>,
-    executor: std::marker::PhantomData<&'a ()>,
 }
 
 /// Who is told what happens beside the answer to a call.
@@ -66,7 +65,7 @@ pub enum NoResult {
     Interrupted(i32),
 }
 
-impl Client<'_> {
+impl Client {
     /// The session.
     pub fn session(&self) -> &Session {
         &self.session

@@ -19,17 +19,17 @@ pub enum Server {
 }
 
 /// Starts or reaches a server. Never fails: what goes wrong is reported to the first call.
-pub fn open<'a>(
-    executor: &'a LocalExecutor<'a>,
+pub fn open(
+    executor: &LocalExecutor<'static>,
     server: Server,
     limits: Limits,
     certainty: Certainty,
     profile: Profile,
-) -> Client<'a> {
+) -> Client {
     let (connection, port) = Connection::new();
     let transport = match server {
         Server::Stdio(target) => executor.spawn(stdio::run(target, limits, port)),
     };
     let session = Session::new(certainty, profile, Instant::now());
-    Client { session, connection, transport, executor: std::marker::PhantomData }
+    Client { session, connection, transport }
 }

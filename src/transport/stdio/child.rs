@@ -13,7 +13,7 @@ use futures_lite::FutureExt;
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::stderr::Stderr;
-use super::{Patience, Target};
+use super::{Patience, Target, parent_death};
 
 /// A child process that leads a process group of its own.
 #[derive(Debug)]
@@ -45,8 +45,9 @@ impl Group {
         }
         // A group of its own: it can be ended as a whole, and Ctrl-C reaches us first.
         command.process_group(0);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        parent_death::tie(&mut command);
         let mut command = async_process::Command::from(command);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = command
             .kill_on_drop(true)
             .spawn()

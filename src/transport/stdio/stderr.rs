@@ -1,6 +1,6 @@
 //! What a server writes on its standard error: always read, so that it never blocks the server.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -36,7 +36,7 @@ pub(super) struct Stderr {
     pipe: RefCell<Option<ChildStderr>>,
     tail: RefCell<VecDeque<u8>>,
     keep: bool,
-    copy: Cell<Option<Sink>>,
+    copy: RefCell<Option<Sink>>,
     open: RefCell<Option<Sender<()>>>,
     ended: Receiver<()>,
 }
@@ -63,7 +63,7 @@ impl Stderr {
             pipe: RefCell::new(Some(pipe)),
             tail: RefCell::default(),
             keep: *policy == StderrPolicy::Tail,
-            copy: Cell::new(copy),
+            copy: RefCell::new(copy),
             open: RefCell::new(Some(open)),
             ended,
         }
