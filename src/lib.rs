@@ -5,4 +5,5 @@ pub mod protocol;
 
 pub mod transport;
 
+#[doc(hidden)]
 pub mod cli;

@@ -57,7 +57,7 @@ pub struct Row {
 #[rustfmt::skip] // One line each: it is a table.
 pub const TABLE: &[Row] = &[
     row(Exit::Ok, "ok", "success", ""),
-    row(Exit::ToolError, "tool_error", "the tool answered that it failed (isError)", "its business"),
+    row(Exit::ToolError, "tool_error", "the tool answered that it failed (isError)", "up to the tool"),
     row(Exit::Usage, "usage", "wrong command line or arguments; the call was not sent", "no"),
     row(Exit::Rpc, "rpc_error", "the server answered with an error; also: no such tool", "no"),
     row(Exit::Unreachable, "unreachable", "not started, not connected; the call was not run", "yes"),
@@ -124,6 +124,12 @@ impl Exit {
     pub fn row(self) -> &'static Row {
         let explains = |row: &&Row| discriminant(&row.exit) == discriminant(&self);
         TABLE.iter().find(explains).expect("the table explains every exit")
+    }
+}
+
+impl From<Exit> for std::process::ExitCode {
+    fn from(exit: Exit) -> std::process::ExitCode {
+        exit.code().into()
     }
 }
 

@@ -1,6 +1,6 @@
 //! The commands. Their comments are the help texts.
 //!
-//! To add one: a struct here, a variant in [`Command`], and what it prints in [`Command::formats`].
+//! To add one: a struct and a variant of [`Command`]; the compiler then asks for its name.
 
 use argh::{ArgsInfo, FromArgs};
 

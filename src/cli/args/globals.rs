@@ -56,11 +56,11 @@ pub struct Globals {
     #[argh(option, short = 'T', arg_name = "DUR")]
     pub max_time: Option<Limit>,
 
-    /// give up when the server is not there after DUR (default 30s)
+    /// give up when the server has not started or connected within DUR (default 30s)
     #[argh(option, arg_name = "DUR")]
     pub start_timeout: Option<Limit>,
 
-    /// let a started server DUR to end by itself before it is ended (default 500ms)
+    /// wait DUR for a started server to end by itself before ending it (default 500ms)
     #[argh(option, arg_name = "DUR", from_str_fn(duration))]
     pub shutdown_timeout: Option<Duration>,
 
@@ -153,7 +153,7 @@ pub struct Globals {
     #[argh(option, arg_name = "TYPE")]
     pub id_format: Option<IdFormat>,
 
-    /// take what is usually tolerated with a warning as an error
+    /// make an error of what is otherwise tolerated with a warning
     #[argh(switch)]
     pub strict: bool,
 
@@ -165,16 +165,16 @@ pub struct Globals {
     #[argh(option, arg_name = "N", from_str_fn(number))]
     pub max_depth: Option<usize>,
 
-    /// when the server asks back: decline, cancel, fail, defaults or answers:FILE
+    /// what to answer: decline, cancel, fail (end with an error), defaults or answers:FILE
     /// (default decline)
     #[argh(option, arg_name = "HOW")]
     pub elicit: Option<Elicit>,
 
-    /// answer a field when the server asks back, KEY=TEXT or KEY:=JSON (repeatable)
+    /// the answer for one field, KEY=TEXT or KEY:=JSON (repeatable)
     #[argh(option, arg_name = "KEY=TEXT")]
     pub answer: Vec<Assignment>,
 
-    /// take the answers from FILE (a JSON object)
+    /// the answers for the fields that FILE names (a JSON object)
     #[argh(option, arg_name = "FILE", from_str_fn(file))]
     pub answers: Option<PathBuf>,
 
@@ -190,7 +190,7 @@ pub struct Globals {
     #[argh(option, arg_name = "FILE", from_str_fn(file))]
     pub config: Option<PathBuf>,
 
-    /// ask the server even when a stored answer is still fresh
+    /// ask the server even where a stored answer is still fresh
     #[argh(switch)]
     pub refresh: bool,
 

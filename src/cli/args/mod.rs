@@ -53,7 +53,7 @@ pub struct Invocation {
 /// # Errors
 /// Stops when the words ask for help or for the version, or make no sense.
 pub fn parse(words: Vec<OsString>) -> Result<Invocation, Stop> {
-    let table = Table::new();
+    let table = Table::collect();
     let not_utf8 = words.iter().position(|word| word.to_str().is_none());
     let words = words.into_iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let (normal, mistake) = normalise(words, &table);
@@ -71,22 +71,22 @@ pub fn parse(words: Vec<OsString>) -> Result<Invocation, Stop> {
 }
 
 fn understand(normal: &Normal, table: &Table) -> Result<Invocation, Why> {
-    let globals = parse_globals(&normal.globals).map_err(Why::Usage)?;
-    match &normal.wanted {
-        Wanted::Help(topic) => Page::about(topic.as_deref(), table)
-            .map_or_else(|mistake| Err(Why::Usage(mistake)), |page| Err(Why::Help(page))),
-        Wanted::Nothing if globals.version => Err(Why::Version),
-        Wanted::Nothing => Err(Why::Usage(UsageError::NoCommand)),
-        Wanted::Command(_) if globals.version => {
-            Err(Why::Usage(UsageError::NoCommandWith("--version")))
-        }
-        Wanted::Command(name) => {
-            let info = table.command(name).expect("a wanted command is in the table");
-            let command = parse_command(info, normal).map_err(Why::Usage)?;
-            check(&globals, &command).map_err(Why::Usage)?;
-            Ok(Invocation { globals, command, tail: normal.tail.clone() })
-        }
+    if let Wanted::Help(subject) = &normal.wanted {
+        // Help does not depend on the options, so their values may be wrong.
+        let page = Page::about(subject.as_deref(), table).map_err(Why::Usage)?;
+        return Err(Why::Help(page));
     }
+    let globals = parse_globals(&normal.globals).map_err(Why::Usage)?;
+    let Wanted::Command(name) = normal.wanted else {
+        return Err(if globals.version { Why::Version } else { Why::Usage(UsageError::NoCommand) });
+    };
+    if globals.version {
+        return Err(Why::Usage(UsageError::NoCommandWith("--version")));
+    }
+    let info = table.command(name).expect("a wanted command is in the table");
+    let command = parse_command(info, normal).map_err(Why::Usage)?;
+    check(&globals, &command).map_err(Why::Usage)?;
+    Ok(Invocation { globals, command, tail: normal.tail.clone() })
 }
 
 fn parse_globals(given: &[Given]) -> Result<Globals, UsageError> {

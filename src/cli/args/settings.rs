@@ -26,8 +26,8 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("MCPMINI_MAX_TIME", "DUR as for --max-time"),
     ("MCPMINI_START_TIMEOUT", "DUR as for --start-timeout"),
     ("MCPMINI_PROTOCOL", "VERSION as for --protocol"),
-    ("MCPMINI_ERRORS", "json is --json-errors; text"),
-    ("MCPMINI_CACHE", "off is --no-cache; on"),
+    ("MCPMINI_ERRORS", "json as --json-errors, or text"),
+    ("MCPMINI_CACHE", "off as --no-cache, or on"),
     ("NO_COLOR", "if not empty, no colours"),
     ("CLICOLOR_FORCE", "if neither empty nor 0, colours even without a terminal"),
 ];

@@ -36,7 +36,7 @@ pub const HELP: &str = "--help";
 
 impl Table {
     /// Collects all flags and commands.
-    pub fn new() -> Table {
+    pub fn collect() -> Table {
         let mut table = Table { flags: Vec::new(), commands: Vec::new() };
         for info in Globals::get_args_info().flags {
             table.add(info, None);

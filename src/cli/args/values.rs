@@ -123,10 +123,10 @@ impl FromStr for Header {
             return Err(Invalid::HeaderValue);
         }
         let lower = name.to_ascii_lowercase();
-        let clash = |reserved: &&str| {
-            lower == **reserved || reserved.ends_with('-') && lower.starts_with(*reserved)
+        let clash = |reserved: &str| {
+            lower == reserved || reserved.ends_with('-') && lower.starts_with(reserved)
         };
-        if RESERVED.iter().any(|reserved| clash(&reserved)) {
+        if RESERVED.iter().any(|reserved| clash(reserved)) {
             return Err(Invalid::HeaderReserved(name.to_owned()));
         }
         Ok(Header { name: name.to_owned(), value: value.into() })

@@ -54,7 +54,7 @@ impl Page {
 
     /// The text of the page, at most 80 characters wide.
     pub fn text(self, colored: bool) -> String {
-        let table = Table::new();
+        let table = Table::collect();
         let mut layout = Layout::new(colored);
         match self {
             Page::Overview => overview(&mut layout, &table),
@@ -69,37 +69,32 @@ impl Page {
 }
 
 fn overview(layout: &mut Layout, table: &Table) {
-    layout.line("mcpmini - use MCP servers from the shell");
-    layout.line(
-        "An MCP server is a program that offers tools. mcpmini runs one and prints its answer.",
-    );
+    layout.line("mcpmini - call the tools of MCP servers from the shell");
+    layout.line("An MCP server is a program that offers tools, such as get_weather(city, days).");
     layout.line("");
     layout.headed("Usage:", "mcpmini COMMAND SERVER [WORD...] [OPTION...]");
     layout.heading("Commands:");
-    let mut rows: Vec<_> =
-        table.commands.iter().map(|command| (names(command), command.description)).collect();
-    rows.push(("help".into(), "show help for a command or a topic"));
-    layout.rows(&rows);
+    let commands = table.commands.iter().map(|command| (names(command), command.description));
+    let help = ("help".to_owned(), "show help for a command or a topic");
+    layout.rows(&commands.chain([help]).collect::<Vec<_>>());
     layout.heading("Examples:");
     for example in EXAMPLES {
         layout.line(&format!("  {example}"));
     }
     layout.line("");
-    layout
-        .line("A silent server is given up after 30s (-t). Exit code 0 is success; for the others");
-    layout
-        .line("see mcpmini help exit-codes. More: mcpmini COMMAND --help, mcpmini help TOPIC with");
-    let topics: Vec<_> = TOPICS.iter().map(|(topic, _)| *topic).collect();
-    layout.line(&format!("TOPIC one of {}.", topics.join(", ")));
+    layout.line("It gives up after 30s of silence (-t). Exit codes: mcpmini help exit-codes");
+    let others = TOPICS.iter().map(|(topic, _)| *topic).filter(|topic| *topic != "exit-codes");
+    let others = others.collect::<Vec<_>>().join("|");
+    layout.line(&format!("More: mcpmini COMMAND --help, mcpmini help {others}"));
 }
 
 fn about_command(layout: &mut Layout, table: &Table, command: &CommandInfoWithArgs) {
     let is_call = command.name == "call";
     let tail = if is_call { " [-- --KEY VALUE...]" } else { "" };
-    let usage = format!("mcpmini {} {}{tail} [OPTION...]", command.name, synopsis(command));
+    let usage = format!("mcpmini {} [OPTION...] {}{tail}", command.name, synopsis(command));
     layout.headed("Usage:", &usage);
     layout.line("");
-    layout.paragraph(&sentence(command.description));
+    layout.paragraph(&format!("{}.", sentence(command.description)));
     for note in command.notes {
         layout.paragraph(note);
     }
@@ -120,7 +115,7 @@ fn about_command(layout: &mut Layout, table: &Table, command: &CommandInfoWithAr
     }
     if is_call {
         groups(layout, table);
-        layout.heading("Exit codes:");
+        layout.heading("Exit codes [may a script try again?]:");
         exit_codes(layout);
         layout.heading("Environment (options win):");
         layout.rows(VARIABLES);
@@ -158,7 +153,7 @@ fn about_topic(layout: &mut Layout, table: &Table, topic: &str) {
             layout.rows(ARGUMENTS);
         }
         "exit-codes" => {
-            layout.line("Exit codes, and in brackets whether a script may try again:");
+            layout.line("Exit codes [may a script try again?]:");
             layout.line("");
             exit_codes(layout);
             layout.line("");

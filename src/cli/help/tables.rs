@@ -14,7 +14,7 @@ pub(super) const EXAMPLES: &[&str] = &[
     "mcpmini tools https://mcp.example.com/mcp",
     "mcpmini call https://mcp.example.com/mcp get_weather city=Oslo days:=3",
     "mcpmini call 'npx -y @modelcontextprotocol/server-everything' echo message=hi",
-    "id=$(mcpmini call tracker create_issue title=\"$t\" -o structured) || exit",
+    "issue=$(mcpmini call tracker create_issue title=\"$t\" -o structured) || exit",
     "mcpmini call render draw spec:=@spec.json -o raw > out.png",
 ];
 
