@@ -91,6 +91,7 @@ pub struct Header {
 /// ends in a dash stands for all that begin with it.
 const RESERVED: &[&str] = &[
     "accept",
+    "accept-encoding",
     "connection",
     "content-length",
     "content-type",
