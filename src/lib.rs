@@ -6,3 +6,6 @@ pub mod protocol;
 pub mod transport;
 
 pub mod client;
+
+#[doc(hidden)]
+pub mod cli;
