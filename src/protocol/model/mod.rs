@@ -1,1 +1,4 @@
-//! To be written.
+//! The fields of results that this client reads. Everything else stays text.
+
+pub mod schema;
+pub mod tool;
