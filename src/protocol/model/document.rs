@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn what_the_parser_refuses_is_read_all_the_same() {
-        check(r#"{"a":"\ud83d!"}"#, &["a"], r#"Some("\u{fffd}!") None None 0"#);
+        check(r#"{"a":"\ud83d!"}"#, &["a"], "Some(\"\u{fffd}!\") None None 0");
         check(r#"{"n":1e400,"a":7}"#, &["a"], "None None Some(7) 0");
         check(r#"{"n":123456789012345678901234567890,"a":7}"#, &["a"], "None None Some(7) 0");
         check(r#"{"n":NaN,"a":7}"#, &["a"], "none");
