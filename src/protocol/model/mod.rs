@@ -1,4 +1,6 @@
-//! The fields of results that this client reads. Everything else stays text.
+//! The payloads this client looks into. It reads the members it needs and keeps the text of all.
 
+pub mod document;
+pub mod result;
 pub mod schema;
 pub mod tool;

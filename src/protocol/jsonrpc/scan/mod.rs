@@ -1,0 +1,135 @@
+//! Finding the parts of a JSON text without parsing them.
+//!
+//! The client routes messages and hands payloads on; it rarely needs to know what is in them. So
+//! the scanner looks at one or two levels of members, checks those by the grammar of RFC 8259, and
+//! steps over everything below by counting brackets outside strings. It allocates nothing, never
+//! recurses, and leaves the grammar inside payloads to whoever reads them.
+//!
+//! ```
+//! use mcpmini::protocol::jsonrpc::scan;
+//! let text = r#"{"jsonrpc":"2.0","id":7,"result":{"n":1.50}}"#;
+//! let envelope = scan::envelope(text, 512).unwrap();
+//! assert_eq!(&text[envelope.result.unwrap()], r#"{"n":1.50}"#);
+//! ```
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+mod cursor;
+mod parts;
+mod skip;
+mod string;
+
+use std::ops::Range;
+
+pub use parts::{Elements, Members, elements, member, members};
+pub use string::unescape;
+
+use cursor::{Cursor, Syntax};
+
+/// Where a value stands in its text, in bytes.
+pub type Span = Range<usize>;
+
+/// Where the members of a JSON-RPC message stand. Of equal keys the last one counts, as in most
+/// parsers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Envelope {
+    /// `jsonrpc`, quotes included.
+    pub jsonrpc: Option<Span>,
+    /// `id`.
+    pub id: Option<Span>,
+    /// `method`, quotes included.
+    pub method: Option<Span>,
+    /// `params`.
+    pub params: Option<Span>,
+    /// `result`.
+    pub result: Option<Span>,
+    /// `resultType` inside `result`, if that is an object (2026-07-28, Multi Round-Trip Requests).
+    pub result_type: Option<Span>,
+    /// `error`.
+    pub error: Option<Span>,
+    /// Where the object ends. Something else may follow.
+    pub end: usize,
+}
+
+/// Why a text has no envelope.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Broken {
+    /// It is not JSON, or is cut off.
+    Syntax,
+    /// It is JSON, but not an object.
+    NoObject,
+    /// It is an object, but nested deeper than the limit.
+    TooDeep {
+        /// Where the id stands, if there is one.
+        id: Option<Span>,
+    },
+}
+
+impl From<Syntax> for Broken {
+    fn from(_: Syntax) -> Broken {
+        Broken::Syntax
+    }
+}
+
+/// Finds the members of the message at the beginning of `text`, white space aside. `depth` is how
+/// deep arrays and objects may nest; the message itself is the first level.
+pub fn envelope(text: &str, depth: usize) -> Result<Envelope, Broken> {
+    let mut cursor = Cursor::new(text, depth);
+    let mut envelope = Envelope::default();
+    if cursor.peek() != Some(b'{') {
+        cursor.value()?;
+        return Err(Broken::NoObject);
+    }
+    cursor.enter();
+    while let Some(key) = cursor.key()? {
+        let place = match &*key {
+            "jsonrpc" => &mut envelope.jsonrpc,
+            "id" => &mut envelope.id,
+            "method" => &mut envelope.method,
+            "params" => &mut envelope.params,
+            "error" => &mut envelope.error,
+            "result" => {
+                (envelope.result, envelope.result_type) = result(&mut cursor)?;
+                continue;
+            }
+            _ => {
+                cursor.value()?;
+                continue;
+            }
+        };
+        *place = Some(cursor.value()?);
+    }
+    if cursor.too_deep {
+        return Err(Broken::TooDeep { id: envelope.id });
+    }
+    envelope.end = cursor.at;
+    Ok(envelope)
+}
+
+/// Steps over the value of `result` and finds its `resultType` on the way.
+fn result(cursor: &mut Cursor<'_>) -> Result<(Option<Span>, Option<Span>), Syntax> {
+    if cursor.peek() != Some(b'{') {
+        return Ok((Some(cursor.value()?), None));
+    }
+    let start = cursor.at;
+    let mut result_type = None;
+    cursor.enter();
+    while let Some(key) = cursor.key()? {
+        let value = cursor.value()?;
+        if key == "resultType" {
+            result_type = Some(value);
+        }
+    }
+    Ok((Some(start..cursor.at), result_type))
+}
+
+/// Where the value at the beginning of `text` ends, white space before it aside; `None` when there
+/// is none, or it is cut off.
+pub fn value_end(text: &str) -> Option<usize> {
+    let mut cursor = Cursor::new(text, usize::MAX);
+    cursor.peek();
+    cursor.value().ok().map(|span| span.end)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,151 @@
+//! Going through the members of an object and the elements of an array.
+//!
+//! For reading one or two things out of a payload. What is no object has no members and what is no
+//! array has no elements; where the text breaks the grammar, the walk ends. Nesting is not limited.
+
+use std::borrow::Cow;
+use std::iter::FusedIterator;
+
+use super::cursor::Cursor;
+
+/// The members of an object; see [`members`].
+#[derive(Debug, Clone)]
+pub struct Members<'a>(Parts<'a>);
+
+/// The elements of an array; see [`elements`].
+#[derive(Debug, Clone)]
+pub struct Elements<'a>(Parts<'a>);
+
+/// The members of the object that `text` is, in order: the key, unescaped, and the text of the
+/// value. Equal keys all appear.
+///
+/// ```
+/// use mcpmini::protocol::jsonrpc::scan;
+/// let members: Vec<_> = scan::members(r#"{"a": 1.50, "b": [2]}"#).collect();
+/// assert_eq!(members, [("a".into(), "1.50"), ("b".into(), "[2]")]);
+/// ```
+pub fn members(text: &str) -> Members<'_> {
+    Members(Parts::new(text, b'{'))
+}
+
+/// The elements of the array that `text` is, in order, each as its text.
+///
+/// ```
+/// use mcpmini::protocol::jsonrpc::scan;
+/// assert_eq!(scan::elements(r#"[1, {"a": 2}]"#).collect::<Vec<_>>(), ["1", r#"{"a": 2}"#]);
+/// ```
+pub fn elements(text: &str) -> Elements<'_> {
+    Elements(Parts::new(text, b'['))
+}
+
+/// The text of the member `name` of the object that `text` is; of several, the last.
+///
+/// ```
+/// use mcpmini::protocol::jsonrpc::scan;
+/// assert_eq!(scan::member(r#"{"a": 1, "a": 2}"#, "a"), Some("2"));
+/// ```
+pub fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    members(text).filter(|(key, _)| key == name).last().map(|(_, value)| value)
+}
+
+/// A cursor inside the object or array, until its end.
+#[derive(Debug, Clone)]
+struct Parts<'a> {
+    text: &'a str,
+    cursor: Option<Cursor<'a>>,
+}
+
+impl<'a> Parts<'a> {
+    fn new(text: &'a str, bracket: u8) -> Parts<'a> {
+        let mut cursor = Cursor::new(text, usize::MAX);
+        let fits = cursor.peek() == Some(bracket);
+        if fits {
+            cursor.enter();
+        }
+        Parts { text, cursor: fits.then_some(cursor) }
+    }
+
+    /// Ends the walk.
+    fn end<T>(&mut self) -> Option<T> {
+        self.cursor = None;
+        None
+    }
+}
+
+impl<'a> Iterator for Members<'a> {
+    type Item = (Cow<'a, str>, &'a str);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let cursor = self.0.cursor.as_mut()?;
+        let Ok(Some(key)) = cursor.key() else { return self.0.end() };
+        let Ok(value) = cursor.value() else { return self.0.end() };
+        Some((key, &self.0.text[value]))
+    }
+}
+
+impl<'a> Iterator for Elements<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let cursor = self.0.cursor.as_mut()?;
+        let Ok(true) = cursor.element() else { return self.0.end() };
+        let Ok(value) = cursor.value() else { return self.0.end() };
+        Some(&self.0.text[value])
+    }
+}
+
+impl FusedIterator for Members<'_> {}
+impl FusedIterator for Elements<'_> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_come_in_order_until_the_text_breaks() {
+        let check = |text: &str, expected: &[(&str, &str)]| {
+            let found: Vec<_> = members(text).collect();
+            let expected: Vec<_> =
+                expected.iter().map(|(key, value)| (Cow::Borrowed(*key), *value)).collect();
+            assert_eq!(found, expected, "{text}");
+        };
+        check("{}", &[]);
+        check(" { } ", &[]);
+        check(
+            r#"{"a":1,"b":{"c":[]},"a":"}"}"#,
+            &[("a", "1"), ("b", r#"{"c":[]}"#), ("a", "\"}\"")],
+        );
+        check("{\r\n\t\"a\" : -0.50 , \"\\u0062\\n\" : null }", &[("a", "-0.50"), ("b\n", "null")]);
+        check(r#"{"a":1,"b"}"#, &[("a", "1")]);
+        check(r#"{"a":1 "b":2}"#, &[("a", "1")]);
+        check(r#"{"a":1,}"#, &[("a", "1")]);
+        check(r#"{"a":1,"b":[}"#, &[("a", "1")]);
+        check("{,}", &[]);
+        check("{\"a\n\":1}", &[]);
+        check(r#"{"\x":1}"#, &[]);
+        check("[]", &[]);
+        check("7", &[]);
+        check("", &[]);
+    }
+
+    #[test]
+    fn elements_come_in_order_until_the_text_breaks() {
+        let check = |text: &str, expected: &[&str]| {
+            assert_eq!(elements(text).collect::<Vec<_>>(), expected, "{text}");
+        };
+        check("[]", &[]);
+        check("[ 1 , \"a,b\",[[]] ]", &["1", "\"a,b\"", "[[]]"]);
+        check("[1,]", &["1"]);
+        check("[,1]", &[]);
+        check("[1 2]", &["1"]);
+        check("[1}", &["1"]);
+        check("{}", &[]);
+        check("null", &[]);
+    }
+
+    #[test]
+    fn the_last_of_equal_members_counts() {
+        assert_eq!(member(r#"{"a":1,"b":2,"\u0061":3}"#, "a"), Some("3"));
+        assert_eq!(member(r#"{"a":1}"#, "c"), None);
+    }
+}
