@@ -3,6 +3,8 @@
 
 pub mod protocol;
 
+pub mod net;
+
 pub mod transport;
 
 pub mod client;

@@ -4,6 +4,8 @@
 //! [`Connection`], is what the client sees: two queues, and nothing that could be called in the
 //! wrong order.
 
+pub mod http;
+pub mod sse;
 pub mod stdio;
 
 use std::convert::Infallible;
