@@ -3,4 +3,12 @@
 
 pub mod protocol;
 
+pub mod env;
+pub mod store;
+
 pub mod transport;
+
+pub mod config;
+
+pub mod cache;
+pub mod trust;
