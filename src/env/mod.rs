@@ -28,6 +28,8 @@ pub struct Env {
     pub terminals: Terminals,
     /// The effective user id.
     pub user: u32,
+    /// Where the administrator's configuration is; `None` when there is none.
+    pub system_dir: Option<PathBuf>,
     /// The clock. Tests stop it.
     pub clock: Clock,
 }
@@ -76,6 +78,7 @@ impl Env {
                 stderr: std::io::stderr().is_terminal(),
             },
             user: rustix::process::geteuid().as_raw(),
+            system_dir: Some(PathBuf::from("/etc/mcpmini")),
             clock: Clock::System,
         }
     }

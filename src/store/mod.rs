@@ -12,7 +12,7 @@ mod replace;
 
 pub use fault::{Action, Fault, Reason};
 pub use lock::{Lock, lock};
-pub use read::{Guard, read};
+pub use read::{Guard, read, read_text};
 pub use replace::{create_dir, remove, replace};
 
 #[cfg(test)]

@@ -56,6 +56,15 @@ pub fn read(path: &Path, limit: u64, guard: Guard) -> Result<Option<Vec<u8>>, Fa
     Ok(Some(bytes))
 }
 
+/// The same for a text in UTF-8.
+pub fn read_text(path: &Path, limit: u64, guard: Guard) -> Result<Option<String>, Fault> {
+    let Some(bytes) = read(path, limit, guard)? else { return Ok(None) };
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(Some(text)),
+        Err(_) => Err(Fault::new(path, Action::Read, Reason::NotText)),
+    }
+}
+
 fn open(path: &Path, guard: Guard) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);
