@@ -3,9 +3,15 @@
 
 pub mod protocol;
 
+pub mod env;
 pub mod net;
+pub mod store;
 
+pub mod config;
 pub mod transport;
+
+pub mod cache;
+pub mod trust;
 
 pub mod client;
 
