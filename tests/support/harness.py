@@ -60,6 +60,19 @@ def is_gone(pid):
         return True
 
 
+def processes_with(text):
+    """The running processes that have a text in their environment."""
+    found = []
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            environment = (process / "environ").read_bytes()
+        except OSError:
+            continue  # it has ended, or is not ours
+        if text.encode() in environment and not is_gone(int(process.name)):
+            found.append(int(process.name))
+    return found
+
+
 def wait_until(holds, seconds):
     """Asks `holds()` until it is true, at most that long; returns its last answer."""
     deadline = time.monotonic() + seconds
