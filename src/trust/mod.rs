@@ -1,1 +1,8 @@
-//! To be written.
+//! What is believed, and why.
+
+pub mod approvals;
+
+mod unapproved;
+
+pub use approvals::{TrustError, admit};
+pub use unapproved::{Effect, Unapproved};
