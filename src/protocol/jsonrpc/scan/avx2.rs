@@ -32,14 +32,20 @@ fn nest_in_blocks(text: &[u8], at: usize, room: usize) -> Option<Nest> {
     let mut scan = Scan { open: 1, room, too_deep: false, in_string: 0, escaped: 0 };
     let (blocks, rest) = text.get(at..)?.as_chunks::<BLOCK>();
     for (index, block) in blocks.iter().enumerate() {
-        if let Some(last) = scan.block(block) {
+        if let Some(last) = scan.block(block, 0) {
             return Some(Nest { end: at + index * BLOCK + last + 1, too_deep: scan.too_deep });
         }
     }
-    let mut block = [b' '; BLOCK];
-    block[..rest.len()].copy_from_slice(rest);
-    let last = scan.block(&block)?;
-    Some(Nest { end: at + blocks.len() * BLOCK + last + 1, too_deep: scan.too_deep })
+    let last = match text.last_chunk() {
+        // Read some bytes again, rather than copy those that are left.
+        Some(block) => scan.block(block, BLOCK - rest.len())?,
+        None => {
+            let mut block = [b' '; BLOCK];
+            block[..rest.len()].copy_from_slice(rest);
+            scan.block(&block, 0)?
+        }
+    };
+    Some(Nest { end: text.len() - rest.len() + last + 1, too_deep: scan.too_deep })
 }
 
 /// What one block must know of those before it.
@@ -56,12 +62,16 @@ struct Scan {
 }
 
 impl Scan {
-    /// Scans one block. Tells where in it the last open bracket is closed, if it is.
+    /// Scans a block apart from its first `seen` bytes. Tells where, counted from there, the last
+    /// open bracket is closed, if it is.
     #[inline]
     #[target_feature(enable = "avx2,bmi1,pclmulqdq,popcnt")]
-    fn block(&mut self, block: &[u8; BLOCK]) -> Option<usize> {
+    fn block(&mut self, block: &[u8; BLOCK], seen: usize) -> Option<usize> {
+        if seen == BLOCK {
+            return None;
+        }
         let halves = halves(block);
-        let quotes = equal(halves, b'"') & !self.escapes(equal(halves, b'\\'));
+        let quotes = (equal(halves, b'"') >> seen) & !self.escapes(equal(halves, b'\\') >> seen);
         if quotes == 0 && self.in_string != 0 {
             return None;
         }
@@ -69,8 +79,8 @@ impl Scan {
         self.in_string = (inside.cast_signed() >> 63).cast_unsigned();
         // `[` and `{` differ in one bit, and so do `]` and `}`.
         let folded = halves.map(|half| _mm256_or_si256(half, _mm256_set1_epi8(0x20)));
-        let opening = equal(folded, b'{') & !inside;
-        let closing = equal(folded, b'}') & !inside;
+        let opening = (equal(folded, b'{') >> seen) & !inside;
+        let closing = (equal(folded, b'}') >> seen) & !inside;
         self.count(opening, closing)
     }
 
