@@ -6,6 +6,9 @@
 
 pub mod http;
 pub mod sse;
+pub mod stdio;
+
+use std::convert::Infallible;
 
 use async_channel::{Receiver, Sender};
 
@@ -16,6 +19,7 @@ use crate::protocol::{Incoming, Outgoing};
 pub struct Connection {
     outbox: Sender<Outgoing>,
     inbox: Receiver<Incoming>,
+    calm: Sender<Infallible>,
 }
 
 /// The transport's end.
@@ -25,6 +29,8 @@ pub struct Port {
     pub outbox: Receiver<Outgoing>,
     /// What the transport reports. Bounded: a client that does not listen slows the server down.
     pub inbox: Sender<Incoming>,
+    /// Ends when there is no more time to be polite.
+    pub calm: Receiver<Infallible>,
 }
 
 /// How many reports may wait for the client before the transport stops reading.
@@ -37,7 +43,9 @@ impl Connection {
         // pipes. The session bounds what is open.
         let (outbox, from_client) = async_channel::unbounded();
         let (to_client, inbox) = async_channel::bounded(INBOX);
-        (Connection { outbox, inbox }, Port { outbox: from_client, inbox: to_client })
+        let (calm, until_calm_ends) = async_channel::bounded(1);
+        let port = Port { outbox: from_client, inbox: to_client, calm: until_calm_ends };
+        (Connection { outbox, inbox, calm }, port)
     }
 
     /// Queues something for the transport. Nothing happens when the transport has ended.
@@ -53,5 +61,12 @@ impl Connection {
     /// Tells the transport to finish: deliver what is queued, then shut down.
     pub fn close(&self) {
         self.outbox.close();
+        // A transport that waits for room in the inbox must not wait for ever.
+        self.inbox.close();
+    }
+
+    /// Tells a transport that shuts down to do it at once.
+    pub fn hurry(&self) {
+        self.calm.close();
     }
 }

@@ -36,7 +36,7 @@ pub struct Event {
 pub struct Events {
     /// Whether a byte order mark may still come.
     at_start: bool,
-    /// Whether the last line ended with a carriage return, so that a line feed belongs to its end.
+    /// Whether the last chunk ended with a carriage return, to which a line feed may belong.
     after_cr: bool,
     /// The beginning of a line that has not ended, unless `in_data`.
     line: Vec<u8>,
@@ -87,28 +87,30 @@ impl Events {
         if self.at_start {
             self.skip_mark(chunk);
         }
-        while let Some(&first) = chunk.first() {
-            if mem::take(&mut self.after_cr) && first == b'\n' {
-                *chunk = &chunk[1..];
-                continue;
-            }
-            let Some(end) = line_end(chunk) else {
-                self.hold(mem::take(chunk))?;
-                break;
-            };
+        if !chunk.is_empty() && mem::take(&mut self.after_cr) {
+            *chunk = chunk.strip_prefix(b"\n").unwrap_or(chunk);
+        }
+        if self.is_between_events()
+            && let Some((data, rest)) = plain_event(chunk)
+            && data.len() <= self.limit
+        {
+            *chunk = rest;
+            return Ok(Some(Event { name: String::new(), data: data.to_vec(), has_id: false }));
+        }
+        while let Some(end) = line_end(chunk) {
             let (line, rest) = chunk.split_at(end);
-            self.after_cr = rest[0] == b'\r';
-            *chunk = &rest[1..];
-            let event = if self.line.is_empty() && !self.in_data {
-                self.end_line(line)?
-            } else {
+            self.after_cr = rest == b"\r";
+            *chunk = rest.strip_prefix(b"\r\n").unwrap_or(&rest[1..]);
+            if self.in_data || !self.line.is_empty() {
                 self.hold(line)?;
-                self.end_held_line()?
-            };
-            if event.is_some() {
-                return Ok(event);
+                self.end_held_line()?;
+            } else if !line.is_empty() {
+                self.end_line(line)?;
+            } else if let Some(event) = self.end_event() {
+                return Ok(Some(event));
             }
         }
+        self.hold(mem::take(chunk))?;
         Ok(None)
     }
 
@@ -141,6 +143,13 @@ impl Events {
         }
     }
 
+    /// Whether nothing of an event, nor of a line, was taken yet.
+    fn is_between_events(&self) -> bool {
+        let Event { name, has_id, .. } = &self.event;
+        let in_event = self.has_data || *has_id || !name.is_empty();
+        !in_event && !self.in_data && self.line.is_empty()
+    }
+
     /// Keeps a part of a line whose end has not come with it.
     fn hold(&mut self, part: &[u8]) -> Result<(), TooLong> {
         if self.in_data {
@@ -162,19 +171,17 @@ impl Events {
         Ok(())
     }
 
-    fn end_held_line(&mut self) -> Result<Option<Event>, TooLong> {
-        if mem::take(&mut self.in_data) || self.line.is_empty() {
-            return Ok(None);
+    fn end_held_line(&mut self) -> Result<(), TooLong> {
+        if mem::take(&mut self.in_data) {
+            return Ok(());
         }
         let line = mem::take(&mut self.line);
         self.end_line(&line)
     }
 
-    /// Reads a whole line; an event ends with a blank one.
-    fn end_line(&mut self, line: &[u8]) -> Result<Option<Event>, TooLong> {
-        if line.is_empty() {
-            return Ok(self.end_event());
-        }
+    /// Reads a line that is not blank.
+    #[inline]
+    fn end_line(&mut self, line: &[u8]) -> Result<(), TooLong> {
         let (name, value) = field(line);
         match name {
             b"data" => self.begin_data(value)?,
@@ -193,7 +200,7 @@ impl Events {
             }
             _ => (),
         }
-        Ok(None)
+        Ok(())
     }
 
     fn end_event(&mut self) -> Option<Event> {
@@ -204,6 +211,7 @@ impl Events {
         mem::take(&mut self.has_data).then_some(event)
     }
 
+    #[inline]
     fn begin_data(&mut self, value: &[u8]) -> Result<(), TooLong> {
         if mem::replace(&mut self.has_data, true) {
             self.push_data(b"\n")?;
@@ -211,15 +219,29 @@ impl Events {
         self.push_data(value)
     }
 
+    #[inline]
     fn push_data(&mut self, part: &[u8]) -> Result<(), TooLong> {
         let data = &mut self.event.data;
         if data.len() + part.len() > self.limit {
             return Err(TooLong { limit: self.limit });
         }
-        make_room(data, part.len(), self.limit);
-        data.extend_from_slice(part);
+        if data.capacity() == 0 {
+            *data = part.to_vec();
+        } else {
+            make_room(data, part.len(), self.limit);
+            data.extend_from_slice(part);
+        }
         Ok(())
     }
+}
+
+/// The data of the event that `bytes` begin with, and what follows it, if the event is nothing but
+/// one line of data and is all there. Nearly all are, and this is the short way for them.
+fn plain_event(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let line = bytes.strip_prefix(b"data:")?;
+    let (value, rest) = line.split_at(memchr::memchr2(b'\n', b'\r', line)?);
+    let rest = rest.strip_prefix(b"\n\n").or_else(|| rest.strip_prefix(b"\r\n\r\n"))?;
+    Some((value.strip_prefix(b" ").unwrap_or(value), rest))
 }
 
 /// Where the first line in `bytes` ends.

@@ -1,1 +1,6 @@
-//! To be written.
+//! The payloads this client looks into. It reads the members it needs and keeps the text of all.
+
+pub mod document;
+pub mod result;
+pub mod schema;
+pub mod tool;

@@ -76,6 +76,16 @@ pub enum Malformed {
     },
 }
 
+impl Malformed {
+    /// The id, if one was found.
+    pub fn id(&self) -> Option<&Id> {
+        match self {
+            Malformed::Json { .. } => None,
+            Malformed::Shape { id, .. } | Malformed::TooDeep { id, .. } => id.as_ref(),
+        }
+    }
+}
+
 /// Reads the messages in a frame and hands each to `take`, in order.
 ///
 /// A well-formed frame is one message, and is moved into it. What else servers send is made the

@@ -97,28 +97,20 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Steps over a key and unescapes it. Keys are short, so this looks at every byte.
+    /// Steps over a key and unescapes it.
     #[inline]
     fn name(&mut self) -> Result<Cow<'a, str>, Syntax> {
-        let open = self.at;
-        let mut escaped = false;
-        self.at += 1;
-        loop {
-            match self.byte().ok_or(Syntax)? {
-                b'"' => break,
-                b'\\' => {
-                    escaped = true;
-                    self.at += 2;
-                }
-                ..b' ' => return Err(Syntax),
-                _ => self.at += 1,
+        let (text, start) = (self.text, self.at + 1);
+        let end = skip::special(text.as_bytes(), start).ok_or(Syntax)?;
+        self.at = end + 1;
+        match text.as_bytes()[end] {
+            b'"' => Ok(Cow::Borrowed(&text[start..end])),
+            b'\\' => {
+                self.at = skip::string(text.as_bytes(), end).ok_or(Syntax)?;
+                unescape(&text[start - 1..self.at]).ok_or(Syntax)
             }
+            _ => Err(Syntax),
         }
-        self.at += 1;
-        if escaped {
-            return unescape(&self.text[open..self.at]).ok_or(Syntax);
-        }
-        Ok(Cow::Borrowed(&self.text[open + 1..self.at - 1]))
     }
 
     /// Steps over the value that begins here. What is inside strings, arrays and objects is not

@@ -12,6 +12,8 @@
 //! assert_eq!(&text[envelope.result.unwrap()], r#"{"n":1.50}"#);
 //! ```
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 mod cursor;
 mod parts;
 mod skip;
@@ -128,3 +130,6 @@ pub fn value_end(text: &str) -> Option<usize> {
     cursor.peek();
     cursor.value().ok().map(|span| span.end)
 }
+
+#[cfg(test)]
+mod tests;

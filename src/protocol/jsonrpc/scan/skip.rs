@@ -1,5 +1,8 @@
 //! Stepping over strings, arrays and objects: the inner loops of the scanner.
 
+#[cfg(target_arch = "x86_64")]
+use super::avx2;
+
 /// What [`nest`] found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Nest {
@@ -15,10 +18,15 @@ pub(super) struct Nest {
 /// Brackets are counted, not matched by kind: `[{]}` is taken for an array that ends in `}`. It is
 /// the reader of a payload who checks the payload.
 pub(super) fn nest(text: &[u8], at: usize, room: usize) -> Option<Nest> {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(nest) = avx2::nest(text, at, room) {
+        return nest;
+    }
     portable(text, at, room)
 }
 
-fn portable(text: &[u8], mut at: usize, room: usize) -> Option<Nest> {
+/// The same without vector instructions.
+pub(super) fn portable(text: &[u8], mut at: usize, room: usize) -> Option<Nest> {
     let mut open = 1_usize;
     let mut deepest = 1;
     while open > 0 {
@@ -31,6 +39,8 @@ fn portable(text: &[u8], mut at: usize, room: usize) -> Option<Nest> {
                 deepest = deepest.max(open);
             }
             b'}' | b']' => open -= 1,
+            // Not JSON, but the fast loop takes quotes after it for escaped everywhere.
+            b'\\' if matches!(text.get(at), Some(b'"' | b'\\')) => at += 1,
             _ => (),
         }
     }
@@ -39,17 +49,75 @@ fn portable(text: &[u8], mut at: usize, room: usize) -> Option<Nest> {
 
 /// The byte after the string whose opening quote stands before `at`; `None` when it has no end.
 pub(super) fn string(text: &[u8], mut at: usize) -> Option<usize> {
-    // Most strings are short: calling the searcher costs more than looking.
-    const SHORT: usize = 16;
-    let near = at + SHORT;
+    // Most strings are short, and to call the searcher costs more than to look.
+    const NEAR: usize = 32;
+    let near = &text[..text.len().min(at + NEAR)];
     loop {
-        if at >= near {
-            at += memchr::memchr2(b'"', b'\\', text.get(at..)?)?;
-        }
-        match text.get(at)? {
+        at = match special(near, at) {
+            Some(at) => at,
+            None => {
+                let far = at.max(near.len());
+                far + memchr::memchr2(b'"', b'\\', text.get(far..)?)?
+            }
+        };
+        match text[at] {
             b'"' => return Some(at + 1),
             b'\\' => at += 2,
             _ => at += 1,
+        }
+    }
+}
+
+/// The first byte from `at` on that does not stand for itself in a string: a quote, a backslash or
+/// a control character.
+#[inline]
+pub(super) fn special(text: &[u8], mut at: usize) -> Option<usize> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const TOPS: u64 = ONES << 7;
+    // The top bit of every byte below `limit` gets set, and of none before the first such byte.
+    let below = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word;
+    let equal = |word: u64, byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
+    while let Some(bytes) = text.get(at..)?.first_chunk() {
+        let word = u64::from_le_bytes(*bytes);
+        let found = (equal(word, b'"') | equal(word, b'\\') | below(word, b' ')) & TOPS;
+        if found != 0 {
+            return Some(at + found.trailing_zeros() as usize / 8);
+        }
+        at += bytes.len();
+    }
+    let is_special = |byte: &u8| matches!(byte, b'"' | b'\\' | ..b' ');
+    text[at..].iter().position(is_special).map(|offset| at + offset)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn special_bytes_are_found_wherever_they_stand() {
+        for byte in 0..=255 {
+            let is_special = byte < b' ' || byte == b'"' || byte == b'\\';
+            for at in 0..20 {
+                let mut text = [0xFF; 20];
+                text[at] = byte;
+                // What follows a special byte must not hide it, nor what precedes it.
+                text[at..].iter_mut().skip(1).for_each(|after| *after = b'"');
+                let expected = if is_special { Some(at) } else { (at < 19).then_some(at + 1) };
+                assert_eq!(special(&text, 0), expected, "{byte} at {at}");
+                assert_eq!(special(&text, at), expected, "{byte} at {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn strings_end_at_their_quote_wherever_it_stands() {
+        for length in 0..100 {
+            let text = format!("{}\"", "x".repeat(length));
+            assert_eq!(string(text.as_bytes(), 0), Some(length + 1));
+            assert_eq!(string(&text.as_bytes()[..length], 0), None);
+            let text = format!("{}\\\"\n\\\\\"", "x".repeat(length));
+            assert_eq!(string(text.as_bytes(), 0), Some(length + 6));
+            assert_eq!(string(&text.as_bytes()[..length + 4], 0), None);
         }
     }
 }

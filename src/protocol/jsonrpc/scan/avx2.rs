@@ -1,0 +1,176 @@
+//! The scanner's inner loop for x86-64 processors with AVX2: 64 bytes at a time.
+//!
+//! Every block becomes a few 64-bit words with one bit for each byte: quotes, backslashes, opening
+//! and closing brackets. Backslashes cross out quotes, pairs of quotes cross out brackets, and what
+//! is left is counted. This is the only file in the project with unsafe code, because vectors can
+//! neither be used without knowing the processor nor loaded by a safe function; the portable loop
+//! in `skip` must give the same answers, which a test asks of both.
+#![allow(unsafe_code, reason = "vector instructions; measured in benches/scan.rs")]
+
+use std::arch::x86_64::{
+    __m256i, _mm_clmulepi64_si128, _mm_cvtsi128_si64, _mm_set_epi64x, _mm256_cmpeq_epi8,
+    _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8,
+};
+
+use super::skip::Nest;
+
+const BLOCK: usize = 64;
+
+/// Like `skip::nest`; `None` when this processor cannot do it.
+#[inline]
+pub(super) fn nest(text: &[u8], at: usize, room: usize) -> Option<Option<Nest>> {
+    let able = is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("pclmulqdq")
+        && is_x86_feature_detected!("popcnt");
+    // SAFETY: the processor has every feature that the function is compiled for.
+    able.then(|| unsafe { nest_in_blocks(text, at, room) })
+}
+
+#[target_feature(enable = "avx2,bmi1,pclmulqdq,popcnt")]
+fn nest_in_blocks(text: &[u8], at: usize, room: usize) -> Option<Nest> {
+    let mut scan = Scan { open: 1, room, too_deep: false, in_string: 0, escaped: 0 };
+    let (blocks, rest) = text.get(at..)?.as_chunks::<BLOCK>();
+    for (index, block) in blocks.iter().enumerate() {
+        if let Some(last) = scan.block(block, 0) {
+            return Some(Nest { end: at + index * BLOCK + last + 1, too_deep: scan.too_deep });
+        }
+    }
+    let last = match text.last_chunk() {
+        // Read some bytes again, rather than copy those that are left.
+        Some(block) => scan.block(block, BLOCK - rest.len())?,
+        None => {
+            let mut block = [b' '; BLOCK];
+            block[..rest.len()].copy_from_slice(rest);
+            scan.block(&block, 0)?
+        }
+    };
+    Some(Nest { end: text.len() - rest.len() + last + 1, too_deep: scan.too_deep })
+}
+
+/// What one block must know of those before it.
+struct Scan {
+    /// How many brackets are open.
+    open: usize,
+    /// How many may be, beyond the first.
+    room: usize,
+    too_deep: bool,
+    /// All ones when the block begins inside a string.
+    in_string: u64,
+    /// One when the first byte of the block is escaped.
+    escaped: u64,
+}
+
+impl Scan {
+    /// Scans a block apart from its first `seen` bytes. Tells where, counted from there, the last
+    /// open bracket is closed, if it is.
+    #[inline]
+    #[target_feature(enable = "avx2,bmi1,pclmulqdq,popcnt")]
+    fn block(&mut self, block: &[u8; BLOCK], seen: usize) -> Option<usize> {
+        if seen == BLOCK {
+            return None;
+        }
+        let halves = halves(block);
+        let quotes = (equal(halves, b'"') >> seen) & !self.escapes(equal(halves, b'\\') >> seen);
+        if quotes == 0 && self.in_string != 0 {
+            return None;
+        }
+        let inside = prefix_xor(quotes) ^ self.in_string;
+        self.in_string = (inside.cast_signed() >> 63).cast_unsigned();
+        // `[` and `{` differ in one bit, and so do `]` and `}`.
+        let folded = halves.map(|half| _mm256_or_si256(half, _mm256_set1_epi8(0x20)));
+        let opening = (equal(folded, b'{') >> seen) & !inside;
+        let closing = (equal(folded, b'}') >> seen) & !inside;
+        self.count(opening, closing)
+    }
+
+    /// Which bytes of a block are escaped by a backslash before them.
+    #[inline]
+    fn escapes(&mut self, backslashes: u64) -> u64 {
+        const EVEN: u64 = 0x5555_5555_5555_5555;
+        let carried = std::mem::take(&mut self.escaped);
+        if backslashes == 0 {
+            return carried;
+        }
+        // A byte is escaped by a run of backslashes of odd length. To add the first bit of a run to
+        // the run makes a carry come out right after its end. A run of odd length that begins at an
+        // even place ends before an odd one, and the other way round.
+        let runs = backslashes & !carried;
+        let first = runs & !(runs << 1);
+        let (after_even, _) = runs.overflowing_add(first & EVEN);
+        let (after_odd, leaves) = runs.overflowing_add(first & !EVEN);
+        self.escaped = u64::from(leaves);
+        carried | (after_even & !runs & !EVEN) | (after_odd & !runs & EVEN)
+    }
+
+    /// Counts the brackets of a block.
+    #[inline]
+    #[target_feature(enable = "bmi1,popcnt")]
+    fn count(&mut self, opening: u64, mut closing: u64) -> Option<usize> {
+        let (opens, closes) = (opening.count_ones() as usize, closing.count_ones() as usize);
+        if self.open + opens - 1 > self.room {
+            self.check_room(opening, closing);
+        }
+        if closes >= self.open {
+            // The last one may be among them: it is the one with as many before it as are open.
+            let mut closed = 1;
+            while closing != 0 {
+                let place = closing.trailing_zeros();
+                let before = (opening & ((1 << place) - 1)).count_ones() as usize;
+                if closed == self.open + before {
+                    return Some(place as usize);
+                }
+                closed += 1;
+                closing &= closing - 1;
+            }
+        }
+        self.open = self.open + opens - closes;
+        None
+    }
+
+    /// Finds out whether more brackets are open at once than there is room for.
+    #[cold]
+    fn check_room(&mut self, opening: u64, closing: u64) {
+        let mut open = self.open;
+        for place in 0..BLOCK {
+            if opening >> place & 1 == 1 {
+                open += 1;
+                self.too_deep |= open - 1 > self.room;
+            }
+            if closing >> place & 1 == 1 {
+                open -= 1;
+                if open == 0 {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn halves(block: &[u8; BLOCK]) -> [__m256i; 2] {
+    let (low, high) = block.split_at(BLOCK / 2);
+    // SAFETY: 32 readable bytes begin at each place; the load does not ask for alignment.
+    [low, high].map(|half| unsafe { _mm256_loadu_si256(half.as_ptr().cast()) })
+}
+
+/// Which bytes are `byte`.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn equal(halves: [__m256i; 2], byte: u8) -> u64 {
+    let wanted = _mm256_set1_epi8(byte.cast_signed());
+    let [low, high] =
+        halves.map(|half| _mm256_movemask_epi8(_mm256_cmpeq_epi8(half, wanted)).cast_unsigned());
+    u64::from(low) | u64::from(high) << 32
+}
+
+/// Every bit becomes the parity of itself and those below: from each odd one on, up to before the
+/// next, it is set.
+#[inline]
+#[target_feature(enable = "pclmulqdq")]
+fn prefix_xor(bits: u64) -> u64 {
+    let product =
+        _mm_clmulepi64_si128::<0>(_mm_set_epi64x(0, bits.cast_signed()), _mm_set_epi64x(0, -1));
+    _mm_cvtsi128_si64(product).cast_unsigned()
+}

@@ -1,0 +1,352 @@
+//! The scanner against serde_json, on random documents, whole and broken.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{
+    Broken, Envelope, Span, elements, envelope, member, members, skip, unescape, value_end,
+};
+use crate::protocol::json::validate;
+
+/// Documents per test.
+const ROUNDS: u64 = 100_000;
+
+/// A generator of random documents (xorshift64*), the same in every run.
+struct Random(u64);
+
+impl Random {
+    fn new(seed: u64) -> Random {
+        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    /// A number below `end`.
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize % end
+    }
+
+    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len())]
+    }
+
+    fn white(&mut self, out: &mut String) {
+        if self.below(8) == 0 {
+            for _ in 0..self.below(6) {
+                out.push(self.one_of(&[' ', '\t', '\n', '\r', ' ']));
+            }
+        }
+    }
+
+    fn value(&mut self, out: &mut String, depth: usize) {
+        self.white(out);
+        match self.below(if depth > 0 { 9 } else { 6 }) {
+            0..3 => self.string(out),
+            3 => out.push_str(self.one_of(&["true", "false", "null"])),
+            4 => out.push_str(self.one_of(&["0", "-0.0", "1E400", "12.50e-3", "7"])),
+            5 => {
+                let digits = self.below(30);
+                out.push('9');
+                out.extend((0..digits).map(|_| char::from(b'0' + self.below(10) as u8)));
+            }
+            6 => self.list(out, "[]", |random, out| random.value(out, depth - 1)),
+            _ => self.list(out, "{}", |random, out| {
+                random.string(out);
+                random.colon(out);
+                random.value(out, depth - 1);
+            }),
+        }
+        self.white(out);
+    }
+
+    fn list(&mut self, out: &mut String, brackets: &str, item: impl Fn(&mut Random, &mut String)) {
+        out.push_str(&brackets[..1]);
+        self.white(out);
+        for index in 0..self.below(5) {
+            if index > 0 {
+                out.push(',');
+            }
+            self.white(out);
+            item(self, out);
+        }
+        out.push_str(&brackets[1..]);
+    }
+
+    fn colon(&mut self, out: &mut String) {
+        self.white(out);
+        out.push(':');
+        self.white(out);
+    }
+
+    fn string(&mut self, out: &mut String) {
+        out.push('"');
+        // Long enough, now and then, to cross blocks of 64 bytes.
+        let length = self.one_of(&[0, 1, 3, 8, 20, 70, 150]);
+        for _ in 0..self.below(length + 1) {
+            out.push_str(self.one_of(&[
+                "a",
+                "b",
+                "x y",
+                "{",
+                "}",
+                "[",
+                "]",
+                ":",
+                ",",
+                "é",
+                "\u{2028}",
+                "🎉",
+                "\\\"",
+                "\\\\",
+                "\\\\\\\"",
+                "\\\\\\\\",
+                "\\n",
+                "\\/",
+                "\\u00e9",
+                "\\ud83c\\udf89",
+                "\\u0000",
+                "\u{7f}",
+            ]));
+        }
+        out.push('"');
+    }
+
+    /// A message with some of the members that the scanner looks for.
+    fn message(&mut self) -> String {
+        const KEYS: [&str; 12] = [
+            "jsonrpc",
+            "id",
+            "method",
+            "params",
+            "result",
+            "error",
+            "result",
+            "params",
+            "i\\u0064",
+            "\\u006dethod",
+            "Id",
+            "id ",
+        ];
+        let mut out = String::new();
+        self.white(&mut out);
+        self.list(&mut out, "{}", |random, out| {
+            let key = random.one_of(&KEYS);
+            out.push_str(&format!("\"{key}\""));
+            random.colon(out);
+            match random.below(3) {
+                0 if key == "result" => random.list(out, "{}", |random, out| {
+                    out.push_str(random.one_of(&[
+                        "\"resultType\"",
+                        "\"a\"",
+                        "\"result\\u0054ype\"",
+                    ]));
+                    random.colon(out);
+                    random.value(out, 2);
+                }),
+                _ => random.value(out, 4),
+            }
+        });
+        out
+    }
+
+    /// Changes a few characters.
+    fn damage(&mut self, text: &str) -> String {
+        let mut characters: Vec<char> = text.chars().collect();
+        for _ in 0..=self.below(3) {
+            let at = self.below(characters.len() + 1);
+            let other =
+                self.one_of(&['"', '\\', '{', '}', '[', ']', ',', ':', ' ', '1', 'u', '\n', '\0']);
+            match self.below(4) {
+                0 => characters.insert(at, other),
+                1 => characters.truncate(at),
+                _ if at == characters.len() => (),
+                2 => drop(characters.remove(at)),
+                _ => characters[at] = other,
+            }
+        }
+        characters.into_iter().collect()
+    }
+}
+
+/// The members of an object as serde_json finds them, of equal keys the last.
+type Raw<'a> = HashMap<String, &'a RawValue>;
+
+/// What the scanner should find, by serde_json; `None` when `text` is no object, or no JSON.
+fn expected(text: &str) -> Option<Envelope> {
+    let object: Raw<'_> = serde_json::from_str(text).ok()?;
+    let span = |raw: Option<&&RawValue>| raw.map(|raw| span_of(raw.get(), text));
+    let inner = object.get("result").and_then(|result| Raw::deserialize(*result).ok());
+    Some(Envelope {
+        jsonrpc: span(object.get("jsonrpc")),
+        id: span(object.get("id")),
+        method: span(object.get("method")),
+        params: span(object.get("params")),
+        result: span(object.get("result")),
+        result_type: span(inner.as_ref().and_then(|inner| inner.get("resultType"))),
+        error: span(object.get("error")),
+        end: text.trim_end().len(),
+    })
+}
+
+fn span_of(part: &str, text: &str) -> Span {
+    let start = part.as_ptr().addr() - text.as_ptr().addr();
+    start..start + part.len()
+}
+
+#[test]
+fn envelopes_of_random_messages_are_found_where_serde_json_finds_them() {
+    let mut random = Random::new(1);
+    for round in 0..ROUNDS {
+        let text = random.message();
+        let expected = expected(&text).expect("the generator writes objects");
+        assert_eq!(envelope(&text, 64), Ok(expected), "round {round}: {text}");
+    }
+}
+
+#[test]
+fn what_serde_json_takes_of_broken_messages_is_taken() {
+    let mut random = Random::new(2);
+    let (mut whole, mut broken) = (0, 0);
+    for round in 0..ROUNDS {
+        let text = random.message();
+        let text = random.damage(&text);
+        let found = envelope(&text, 64);
+        match expected(&text) {
+            Some(expected) => {
+                whole += 1;
+                assert_eq!(found, Ok(expected), "round {round}: {text}");
+            }
+            None => {
+                broken += 1;
+                assert_sound(&text, found.ok());
+            }
+        }
+    }
+    // The damage must neither always show nor never.
+    assert!(whole > ROUNDS / 10 && broken > ROUNDS / 10, "{whole} whole, {broken} broken");
+}
+
+/// Checks that a text whose envelope was found is JSON but for what the scanner steps over.
+#[track_caller]
+fn assert_sound(text: &str, envelope: Option<Envelope>) {
+    let Some(envelope) = envelope else { return };
+    let object = text[..envelope.end].trim_start();
+    let mut skeleton = object.to_owned();
+    let values: Vec<_> = members(object).map(|(_, value)| span_of(value, object)).collect();
+    for value in values.into_iter().rev() {
+        skeleton.replace_range(value, "null");
+    }
+    assert_eq!(validate(&skeleton), Ok(()), "{text}");
+}
+
+#[test]
+fn parts_of_random_values_are_found_where_serde_json_finds_them() {
+    let mut random = Random::new(3);
+    for _ in 0..ROUNDS {
+        let mut text = String::new();
+        random.value(&mut text, 4);
+        let trimmed = text.trim_end();
+        assert_eq!(value_end(&text), Some(trimmed.len()), "{text}");
+        let array: Vec<&RawValue> = serde_json::from_str(&text).unwrap_or_default();
+        assert!(elements(&text).eq(array.iter().map(|raw| raw.get())), "{text}");
+        let object: Raw<'_> = serde_json::from_str(&text).unwrap_or_default();
+        for (key, raw) in &object {
+            assert_eq!(member(&text, key), Some(raw.get()), "{text}");
+        }
+        let keys: HashMap<Cow<'_, str>, _> = members(&text).collect();
+        assert_eq!(keys.len(), object.len(), "{text}");
+    }
+}
+
+#[test]
+fn random_strings_are_unescaped_as_serde_json_does() {
+    let mut random = Random::new(4);
+    for _ in 0..ROUNDS {
+        let mut text = String::new();
+        random.string(&mut text);
+        if random.below(2) == 0 {
+            text = random.damage(&text);
+        }
+        let text = text.trim_matches([' ', '\n']);
+        let expected: Option<String> = serde_json::from_str(text).ok();
+        let found = unescape(text);
+        match expected {
+            Some(expected) => assert_eq!(found.as_deref(), Some(&*expected), "{text}"),
+            // serde_json refuses surrogates without their partner.
+            None => assert!(found.is_none_or(|found| found.contains('\u{fffd}')), "{text}"),
+        }
+    }
+}
+
+#[test]
+fn both_loops_step_over_the_same() {
+    let mut random = Random::new(5);
+    for round in 0..ROUNDS {
+        let mut text = String::from("[");
+        random.value(&mut text, 6);
+        text.push_str("] and more");
+        if round % 2 == 0 {
+            text = random.damage(&text);
+        }
+        let at = random.below(3).min(text.len());
+        let room = random.below(8);
+        let portable = skip::portable(text.as_bytes(), at, room);
+        assert_eq!(skip::nest(text.as_bytes(), at, room), portable, "from {at}: {text}");
+    }
+}
+
+#[test]
+fn runs_of_backslashes_are_followed_across_blocks() {
+    for before in 0..130 {
+        for run in 0..130 {
+            let (before, run) = ("x".repeat(before), "\\".repeat(run));
+            let text = format!("\"{before}{run}\"]\"]");
+            let portable = skip::portable(text.as_bytes(), 0, 0);
+            assert_eq!(skip::nest(text.as_bytes(), 0, 0), portable, "{text}");
+        }
+    }
+}
+
+#[test]
+fn depth_is_counted_alike_wherever_it_is_reached() {
+    for before in 0..130 {
+        for depth in 1..70 {
+            let (open, close) = ("[".repeat(depth), "]".repeat(depth));
+            let text = format!("{}[],{open}1{close}", " ".repeat(before));
+            let text = format!("[{text}]");
+            for room in [0, depth.saturating_sub(2), depth - 1, depth, usize::MAX] {
+                let portable = skip::portable(text.as_bytes(), 1, room).unwrap();
+                assert_eq!(portable.too_deep, depth > room, "{text}");
+                assert_eq!(skip::nest(text.as_bytes(), 1, room), Some(portable), "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn envelopes_are_told_from_what_is_none() {
+    let check = |text: &str, expected: Result<usize, Broken>| {
+        assert_eq!(envelope(text, 3).map(|envelope| envelope.end), expected, "{text}");
+    };
+    check("{}", Ok(2));
+    check(" {\"id\":1} {", Ok(9));
+    check("{\"a\":[[]]}", Ok(10));
+    check("{\"a\":[[[]]]}", Err(Broken::TooDeep { id: None }));
+    check("{\"a\":[[[]]],\"id\":1}", Err(Broken::TooDeep { id: Some(17..18) }));
+    check("{\"result\":{\"a\":[[]]}}", Err(Broken::TooDeep { id: None }));
+    check("[{}]", Err(Broken::NoObject));
+    check("7", Err(Broken::NoObject));
+    check("{\"a\":[}}", Err(Broken::Syntax));
+    check("{\"a\":1,}", Err(Broken::Syntax));
+    check("{\"a\" 1}", Err(Broken::Syntax));
+    check("{\"a\":01}", Err(Broken::Syntax));
+    check("{a:1}", Err(Broken::Syntax));
+    check("{\"a\":\"\\\"}", Err(Broken::Syntax));
+    check("{", Err(Broken::Syntax));
+    check("", Err(Broken::Syntax));
+    check("log", Err(Broken::Syntax));
+}

@@ -1,0 +1,279 @@
+//! What a tool call returned (2026-07-28, Tools: Tool Result).
+
+use super::document::{Document, Node};
+use crate::protocol::jsonrpc::scan;
+
+/// The result of `tools/call`, as far as this client looks at it.
+///
+/// Nothing in a result makes reading fail: what is missing is empty, and a block of a type or shape
+/// that is not known is [`Kind::Unknown`], with its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallResult<'a> {
+    /// The content blocks, in order.
+    pub content: Vec<Block<'a>>,
+    /// `structuredContent`, as the text it came in.
+    pub structured: Option<&'a str>,
+    /// Whether the tool says that it failed.
+    pub is_error: bool,
+}
+
+/// A content block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Block<'a> {
+    /// What it holds.
+    pub kind: Kind,
+    /// The text it came in.
+    pub text: &'a str,
+}
+
+/// What a content block holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kind {
+    /// Text.
+    Text(String),
+    /// An image.
+    Image(Media),
+    /// A piece of audio.
+    Audio(Media),
+    /// The address of a resource.
+    ResourceLink {
+        /// The address.
+        uri: String,
+        /// The name, for programs.
+        name: Option<String>,
+        /// The name, for people.
+        title: Option<String>,
+        /// What it is, for models.
+        description: Option<String>,
+        /// The media type.
+        mime_type: Option<String>,
+    },
+    /// A resource itself.
+    Resource(Resource),
+    /// Something else.
+    Unknown {
+        /// Its type; empty when it has none.
+        name: String,
+    },
+}
+
+/// The bytes of an image or a piece of audio.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Media {
+    /// The media type.
+    pub mime_type: Option<String>,
+    /// The bytes, in Base64.
+    pub base64: String,
+}
+
+/// The contents of a resource (2026-07-28, Resources: Resource Contents).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resource {
+    /// The address; empty when the server gave none.
+    pub uri: String,
+    /// The media type.
+    pub mime_type: Option<String>,
+    /// The contents.
+    pub body: Body,
+}
+
+/// What a resource holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Body {
+    /// Text.
+    Text(String),
+    /// Bytes, in Base64.
+    Base64(String),
+}
+
+impl<'a> CallResult<'a> {
+    /// Reads the result that `text` is.
+    ///
+    /// ```
+    /// use mcpmini::protocol::model::document::Document;
+    /// use mcpmini::protocol::model::result::{CallResult, Kind};
+    /// let text = r#"{"content":[{"type":"text","text":"hi"}],"isError":true}"#;
+    /// let result = CallResult::read(text, &mut Document::new());
+    /// assert_eq!(result.content[0].kind, Kind::Text("hi".into()));
+    /// assert!(result.is_error);
+    /// ```
+    pub fn read(text: &'a str, document: &mut Document) -> CallResult<'a> {
+        let mut result = CallResult { content: Vec::new(), structured: None, is_error: false };
+        let mut content = "";
+        for (key, value) in scan::members(text) {
+            match &*key {
+                "content" => content = value,
+                "structuredContent" => result.structured = Some(value),
+                "isError" => result.is_error = value == "true",
+                _ => (),
+            }
+        }
+        // Null is how some encoders write that there is none.
+        result.structured = result.structured.filter(|text| *text != "null");
+        result.content = blocks(content, document);
+        result
+    }
+}
+
+/// Reads an array of content blocks. Results of prompts have such blocks, too.
+pub fn blocks<'a>(content: &'a str, document: &mut Document) -> Vec<Block<'a>> {
+    // One block alone, without its array.
+    if content.starts_with('{') {
+        return vec![block(content, document)];
+    }
+    scan::elements(content).map(|text| block(text, document)).collect()
+}
+
+fn block<'a>(text: &'a str, document: &mut Document) -> Block<'a> {
+    let kind = document.read(text, |root| {
+        kind(root)
+            .unwrap_or_else(|| Kind::Unknown { name: string(root, "type").unwrap_or_default() })
+    });
+    Block { kind, text }
+}
+
+fn kind(block: Node<'_>) -> Option<Kind> {
+    let text = |name| string(block, name);
+    Some(match &*block.member("type")?.as_str()? {
+        "text" => Kind::Text(text("text")?),
+        "image" => Kind::Image(media(block)?),
+        "audio" => Kind::Audio(media(block)?),
+        "resource_link" => Kind::ResourceLink {
+            uri: text("uri")?,
+            name: text("name"),
+            title: text("title"),
+            description: text("description"),
+            mime_type: text("mimeType"),
+        },
+        "resource" => Kind::Resource(resource(block.member("resource")?)?),
+        _ => return None,
+    })
+}
+
+fn media(block: Node<'_>) -> Option<Media> {
+    Some(Media { mime_type: string(block, "mimeType"), base64: string(block, "data")? })
+}
+
+/// Reads the contents of a resource; `None` when there is neither text nor a blob. Results of
+/// `resources/read` have them, too.
+pub fn resource(contents: Node<'_>) -> Option<Resource> {
+    let body = match string(contents, "text") {
+        Some(text) => Body::Text(text),
+        None => Body::Base64(string(contents, "blob")?),
+    };
+    let uri = string(contents, "uri").unwrap_or_default();
+    Some(Resource { uri, mime_type: string(contents, "mimeType"), body })
+}
+
+fn string(object: Node<'_>, name: &str) -> Option<String> {
+    Some(object.member(name)?.as_str()?.into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> String {
+        let result = CallResult::read(text, &mut Document::new());
+        let mut seen: Vec<_> = result.content.iter().map(|block| show(&block.kind)).collect();
+        seen.extend(result.structured.map(String::from));
+        seen.extend(result.is_error.then(|| "failed".into()));
+        seen.join(", ")
+    }
+
+    fn show(kind: &Kind) -> String {
+        let media = |media: &Media| format!("{:?} {}", media.mime_type, media.base64);
+        match kind {
+            Kind::Text(text) => format!("{text:?}"),
+            Kind::Image(image) => format!("image {}", media(image)),
+            Kind::Audio(audio) => format!("audio {}", media(audio)),
+            Kind::ResourceLink { uri, name, title, description, mime_type } => {
+                format!("link {uri} {name:?} {title:?} {description:?} {mime_type:?}")
+            }
+            Kind::Resource(Resource { uri, mime_type, body }) => {
+                format!("resource {uri} {mime_type:?} {body:?}")
+            }
+            Kind::Unknown { name } => format!("unknown {name}"),
+        }
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(read(text), expected, "{text}");
+    }
+
+    /// Checks one content block.
+    #[track_caller]
+    fn check_block(block: &str, expected: &str) {
+        check(&format!(r#"{{"content":[{block}]}}"#), expected);
+    }
+
+    #[test]
+    fn blocks_are_read_by_their_type() {
+        check_block(r#"{"type":"text","text":"a\u00e9\n"}"#, r#""aé\n""#);
+        check_block(
+            r#"{"type":"image","data":"AA==","mimeType":"image/png"}"#,
+            r#"image Some("image/png") AA=="#,
+        );
+        check_block(r#"{"mimeType":null,"data":"","type":"audio"}"#, "audio None ");
+        check_block(
+            r#"{"type":"resource_link","uri":"a:b","name":"n","mimeType":"t/t","annotations":[]}"#,
+            r#"link a:b Some("n") None None Some("t/t")"#,
+        );
+        check_block(
+            r#"{"type":"resource","resource":{"uri":"a:b","mimeType":"t/t","text":"x"}}"#,
+            r#"resource a:b Some("t/t") Text("x")"#,
+        );
+        check_block(
+            r#"{"type":"resource","resource":{"uri":"a:b","blob":"AA=="}}"#,
+            r#"resource a:b None Base64("AA==")"#,
+        );
+        check_block(r#"{"type":"video3d","x":1}"#, "unknown video3d");
+    }
+
+    #[test]
+    fn blocks_of_a_wrong_shape_are_kept_as_unknown() {
+        check_block(r#"{"type":"text"}"#, "unknown text");
+        check_block(r#"{"type":"text","text":5}"#, "unknown text");
+        check_block(r#"{"type":"image","mimeType":"image/png"}"#, "unknown image");
+        check_block(r#"{"type":"resource","resource":[]}"#, "unknown resource");
+        check_block(r#"{"text":"a"}"#, "unknown ");
+        check_block(r#"null,7,"a",[],{}"#, "unknown , unknown , unknown , unknown , unknown ");
+    }
+
+    #[test]
+    fn the_result_is_read_however_it_is_shaped() {
+        check(r#"{"content":[]}"#, "");
+        check(r#"{"content":null}"#, "");
+        check(r#"{"content":{}}"#, "unknown ");
+        check(r#"{"content":{"type":"text","text":"a"}}"#, r#""a""#);
+        check(r#"{"content":"a"}"#, "");
+        check("{}", "");
+        check("[]", "");
+        check("null", "");
+        check(
+            r#"{"content":[{"type":"text","text":"a"}],"isError":true,"_meta":[]}"#,
+            r#""a", failed"#,
+        );
+        check(r#"{"content":[7],"content":[],"isError":true,"isError":false}"#, "");
+        check(r#"{"isError":"true"}"#, "");
+    }
+
+    #[test]
+    fn structured_content_keeps_its_text() {
+        for text in
+            [r#"{"n": 123456789012345678901234567890,"over":1e400 , "n":1.0}"#, "[1,null]", "0.10"]
+        {
+            check(&format!(r#"{{"structuredContent": {text} }}"#), text);
+        }
+        check(r#"{"structuredContent":null}"#, "");
+    }
+
+    #[test]
+    fn a_block_keeps_its_text() {
+        let block = r#"{"type": "text", "text": "\ud83d", "n": 1.50}"#;
+        let text = format!(r#"{{"content":[ {block} ]}}"#);
+        let result = CallResult::read(&text, &mut Document::new());
+        assert_eq!(result.content, [Block { kind: Kind::Text("\u{fffd}".into()), text: block }]);
+    }
+}
