@@ -151,7 +151,11 @@ pub(super) fn reason(records: &[String]) -> Option<String> {
         Some(why) => why,
         None => last.strip_prefix("rustls_connection_process_new_packets: ").unwrap_or(last),
     };
-    Some(lower_first(reason))
+    match reason {
+        // All that the library tells of some kinds of self-signed certificates.
+        "unknown certificate error" => Some("it is self-signed, or not well-formed".to_owned()),
+        _ => Some(lower_first(reason)),
+    }
 }
 
 /// The text with its first letter in lower case, unless it begins with an abbreviation.

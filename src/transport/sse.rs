@@ -23,7 +23,8 @@ pub async fn run(target: Target, limits: Limits, port: Port) {
 pub(super) async fn open(endpoint: &Endpoint, id: u64) -> Result<EventReader, Unanswered> {
     let reply = endpoint.get_home().await.map_err(Unanswered::Broken)?;
     if !reply.status.is_success() {
-        return Err(Unanswered::Refused(refusal::read(reply, Some(id), false).await));
+        let refused = refusal::read(reply, Some(id), false).await;
+        return Err(Unanswered::Refused(Box::new(refused)));
     }
     check_type(&reply)?;
     let mut events = EventReader::new(endpoint.limits.message);

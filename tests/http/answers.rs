@@ -79,8 +79,9 @@ fn bodies_are_judged_by_type_and_content() {
     let ok = r#"{"jsonrpc":"2.0","id":ID,"result":{}}"#;
     check("200 OK", "application/json", ok, &["response 7 {}"]);
     check("200 OK", "Application/JSON; Charset=UTF-8", ok, &["response 7 {}"]);
-    check("200 OK", "text/plain", ok, &["response 7 {}"]);
-    check("200 OK", "", ok, &["response 7 {}"]);
+    check("200 OK", "application/vnd.x+json", ok, &["response 7 {}"]);
+    check("200 OK", "text/plain", ok, &["unusual ContentType", "response 7 {}"]);
+    check("200 OK", "", ok, &["unusual ContentType", "response 7 {}"]);
     check("201 Created", "application/json", ok, &["response 7 {}"]);
     let batch = r#"[{"jsonrpc":"2.0","method":"n"},{"jsonrpc":"2.0","id":ID,"result":{}}]"#;
     let expected = &["unusual Batch", "notification n", "response 7 {}"];

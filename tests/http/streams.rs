@@ -57,7 +57,18 @@ fn messages_are_taken_from_all_that_is_on_a_stream() {
     check(error, &["error 1 -1"]);
     check("", &["ended 1: "]);
     check(": nothing more\n\n", &["ended 1: "]);
-    check("data: {\"jsonrpc\":\"2.0\",\"id", &["ended 1: "]);
+    let cut = "ended 1: the stream ended in the middle of an event";
+    check("data: {\"jsonrpc\":\"2.0\",\"id", &[cut]);
+}
+
+#[test]
+fn a_stream_is_announced() {
+    let server = streaming("data: OK\n\n");
+    converse(target(&server.url()), async |connection| {
+        connection.send(request(1, "tools/call", NEW));
+        let first = connection.receive().await.unwrap();
+        assert_eq!(crate::client::short(&first), "responding 1");
+    });
 }
 
 #[test]

@@ -8,6 +8,7 @@
 //! ```
 
 use std::collections::{HashMap, VecDeque};
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -38,7 +39,7 @@ pub(super) enum Note {
     /// The exchange of this request is over.
     Finished(u64),
     /// The server speaks HTTP+SSE, and this is its stream.
-    Opened(EventReader),
+    Opened(Box<EventReader>),
     /// The stream of HTTP+SSE is gone, and with it the connection.
     Closed(Fault),
 }
@@ -108,19 +109,20 @@ impl<'s, 'e> Carrier<'s, 'e> {
         }
     }
 
-    /// Runs until the outbox is closed, and then says farewell to the server.
-    pub(super) async fn carry(mut self, outbox: &Receiver<Outgoing>) {
+    /// Runs until the outbox is closed, and then says farewell to the server unless the calm is
+    /// over.
+    pub(super) async fn carry(mut self, outbox: &Receiver<Outgoing>, calm: &Receiver<Infallible>) {
         loop {
             self.start_what_may_go();
             match self.next_step(outbox).await {
                 Step::Outgoing(outgoing) => self.take(outgoing),
                 Step::Note(Note::Finished(id)) => drop(self.open.remove(&id)),
-                Step::Note(Note::Opened(stream)) => self.read_stream(stream),
+                Step::Note(Note::Opened(stream)) => self.read_stream(*stream),
                 Step::Note(Note::Closed(fault)) => {
                     return self.endpoint.report(Incoming::Closed(fault)).await;
                 }
                 Step::Turn => self.turn = None,
-                Step::Closed => return self.say_farewell().await,
+                Step::Closed => return self.say_farewell(calm).await,
             }
         }
     }
@@ -225,7 +227,7 @@ impl<'s, 'e> Carrier<'s, 'e> {
     }
 
     /// Hangs up everything, delivers the one-way messages that are left and ends the session.
-    async fn say_farewell(mut self) {
+    async fn say_farewell(mut self, calm: &Receiver<Infallible>) {
         self.open.clear();
         self.listener = None;
         self.queue.retain(|queued| matches!(queued, Queued::OneWay(..)));
@@ -245,7 +247,11 @@ impl<'s, 'e> Carrier<'s, 'e> {
         let too_late = async {
             Timer::after(FAREWELL).await;
         };
-        farewell.or(too_late).await;
+        let hurry = async {
+            // Nothing is sent on the channel; it closes.
+            let _ = calm.recv().await;
+        };
+        farewell.or(too_late).or(hurry).await;
     }
 }
 

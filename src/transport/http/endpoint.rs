@@ -12,7 +12,7 @@ use crate::protocol::Incoming;
 use crate::protocol::jsonrpc::Limits;
 use crate::protocol::message::{Fault, FaultKind, Head, Sent};
 use crate::protocol::method::INITIALIZE;
-use crate::protocol::revision::Revision;
+use crate::protocol::revision::{Era, Revision};
 
 /// How answers come back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,8 +84,10 @@ impl Endpoint {
         self.binding.set(Binding::SseOpen);
     }
 
-    pub(super) fn in_session(&self) -> bool {
-        self.session.borrow().is_some()
+    /// Whether a message goes out as part of a session.
+    pub(super) fn in_session(&self, head: &Head) -> bool {
+        let begins_one = head.method == INITIALIZE;
+        !begins_one && head.revision.era == Era::Legacy && self.session.borrow().is_some()
     }
 
     /// Delivers a message and waits for the head of the answer.

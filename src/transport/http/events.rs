@@ -18,6 +18,7 @@ pub(in crate::transport) struct EventReader {
     events: Events,
     block: Box<[u8]>,
     unread: Range<usize>,
+    cut: bool,
 }
 
 impl EventReader {
@@ -28,6 +29,7 @@ impl EventReader {
             events: Events::new(limit),
             block: vec![0; BLOCK].into_boxed_slice(),
             unread: 0..0,
+            cut: false,
         }
     }
 
@@ -52,7 +54,9 @@ impl EventReader {
             match body.read(&mut self.block).await {
                 Ok(0) => {
                     self.body = None;
-                    return Ok(self.events.finish().filter(is_whole));
+                    let rest = self.events.finish();
+                    self.cut = rest.as_ref().is_some_and(|rest| !is_whole(rest));
+                    return Ok(rest.filter(is_whole));
                 }
                 Ok(length) => self.unread = 0..length,
                 Err(fault) => {
@@ -63,6 +67,11 @@ impl EventReader {
                 }
             }
         }
+    }
+
+    /// Whether the stream ended in the middle of an event.
+    pub(super) fn was_cut(&self) -> bool {
+        self.cut
     }
 
     /// The event after which the stream can be resumed.

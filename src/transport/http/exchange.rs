@@ -14,7 +14,7 @@ use super::messages::Asked;
 use super::{follow, refusal};
 use crate::net::{Body, Reply};
 use crate::protocol::Incoming;
-use crate::protocol::jsonrpc::Malformed;
+use crate::protocol::jsonrpc::{Malformed, Unusual};
 use crate::protocol::message::{Fault, FaultKind, Head, Refused, Sent};
 use crate::protocol::method::INITIALIZE;
 use crate::transport::sse;
@@ -34,7 +34,7 @@ pub(in crate::transport) enum Unanswered {
     /// It broke.
     Broken(Fault),
     /// The server would not take the request.
-    Refused(Refused),
+    Refused(Box<Refused>),
 }
 
 /// A request to deliver.
@@ -52,7 +52,7 @@ pub(super) async fn request(endpoint: &Endpoint, call: &Call, notes: &Sender<Not
         .report(match unanswered {
             Unanswered::Ended(why) => Incoming::Ended { id: call.id, why },
             Unanswered::Broken(fault) => Incoming::Broken { id: Some(call.id), fault },
-            Unanswered::Refused(refused) => Incoming::Refused(refused),
+            Unanswered::Refused(refused) => Incoming::Refused(*refused),
         })
         .await;
 }
@@ -77,7 +77,7 @@ async fn open_if_closed(
     let _one_at_a_time = endpoint.opening.lock().await;
     if endpoint.binding.get() == Binding::SseClosed {
         let stream = sse::open(endpoint, call.id).await?;
-        let _ = notes.send(Note::Opened(stream)).await;
+        let _ = notes.send(Note::Opened(Box::new(stream))).await;
     }
     Ok(())
 }
@@ -87,7 +87,7 @@ async fn fall_back(
     endpoint: &Endpoint,
     call: &Call,
     notes: &Sender<Note>,
-    first: Refused,
+    first: Box<Refused>,
 ) -> Result<(), Unanswered> {
     let opening = async { Some(sse::open(endpoint, call.id).await) };
     let too_late = async {
@@ -96,7 +96,7 @@ async fn fall_back(
     };
     match opening.or(too_late).await {
         Some(Ok(stream)) => {
-            let _ = notes.send(Note::Opened(stream)).await;
+            let _ = notes.send(Note::Opened(Box::new(stream))).await;
             Ok(())
         }
         // It is such a server, and breaks the rules.
@@ -118,11 +118,11 @@ fn may_fall_back(endpoint: &Endpoint, call: &Call, refused: &Refused) -> bool {
 
 /// One POST.
 async fn post(endpoint: &Endpoint, call: &Call) -> Result<(), Unanswered> {
-    let in_session = endpoint.in_session();
+    let in_session = endpoint.in_session(&call.head);
     let reply = endpoint.post(&call.head, &call.body).await.map_err(Unanswered::Broken)?;
     if !reply.status.is_success() {
         let refused = refusal::read(reply, Some(call.id), in_session).await;
-        return Err(Unanswered::Refused(refused));
+        return Err(Unanswered::Refused(Box::new(refused)));
     }
     let asked = Asked { id: call.id, body: &call.body };
     let content_type = reply.content_type();
@@ -130,6 +130,7 @@ async fn post(endpoint: &Endpoint, call: &Call) -> Result<(), Unanswered> {
         return acknowledged(endpoint, reply, &content_type, asked).await;
     }
     if content_type == "text/event-stream" {
+        endpoint.report(Incoming::Responding(call.id)).await;
         return follow::answer(endpoint, reply.body, call.head.revision, asked).await;
     }
     answered(endpoint, reply, &content_type, asked).await
@@ -148,9 +149,17 @@ async fn answered(
     if body.trim_ascii().is_empty() {
         return Err(Unanswered::Ended(format!("the server answered HTTP {status} without a body")));
     }
-    if !may_hold_json(content_type) {
-        let why = format!("the server answered with {content_type}, which is not MCP");
-        return Err(Unanswered::Ended(why));
+    match content_type {
+        "application/json" => (),
+        it if it.ends_with("+json") => (),
+        // Not right, but not rare.
+        "" | "text/plain" | "text/json" | "application/octet-stream" => {
+            endpoint.report(Incoming::Unusual(Unusual::ContentType)).await;
+        }
+        other => {
+            let why = format!("the server answered with {other}, which is not MCP");
+            return Err(Unanswered::Ended(why));
+        }
     }
     let found = endpoint.deliver(body, Some(asked)).await;
     if found.answered {
@@ -167,14 +176,6 @@ async fn answered(
         (None, Some(id)) => format!("the answer is for request {id}, not {}", asked.id),
         (None, None) => "the answer holds no response".to_owned(),
     }))
-}
-
-/// Whether a body of this type is looked into. The standard names one; servers send these too.
-fn may_hold_json(content_type: &str) -> bool {
-    matches!(
-        content_type,
-        "" | "application/json" | "text/plain" | "text/json" | "application/octet-stream"
-    ) || content_type.ends_with("+json")
 }
 
 /// In HTTP+SSE the answer comes on the stream. Some servers also send it here.
@@ -215,7 +216,7 @@ pub(super) async fn one_way(
     body: &Arc<Vec<u8>>,
     taken: Sender<()>,
 ) {
-    let in_session = endpoint.in_session();
+    let in_session = endpoint.in_session(head);
     let delivering = async {
         let mut reply = endpoint.post(head, body).await?;
         if reply.status.is_success() {

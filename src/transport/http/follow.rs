@@ -61,7 +61,10 @@ pub(super) async fn answer(
             linger(endpoint, events).await;
             Ok(())
         }
-        End::Ended => Err(Unanswered::Ended(String::new())),
+        End::Ended => Err(Unanswered::Ended(match events.was_cut() {
+            true => "the stream ended in the middle of an event".to_owned(),
+            false => String::new(),
+        })),
         End::Broken(fault) => Err(Unanswered::Broken(fault)),
     }
 }

@@ -1,10 +1,9 @@
 //! What the protocol writes into the header fields of a request.
 
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
 use crate::net::{InvalidHeader, header_value};
+use crate::protocol::headers::{PARAM_PREFIX, encode_value};
 use crate::protocol::message::Head;
 use crate::protocol::method::INITIALIZE;
 use crate::protocol::revision::{Era, Revision};
@@ -17,7 +16,6 @@ const JSON_OR_EVENT_STREAM: HeaderValue =
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
-const PARAM_PREFIX: &str = "mcp-param-";
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// The field that carries the id of a session.
@@ -37,13 +35,13 @@ pub(super) fn post(head: &Head, session: Option<&HeaderValue>) -> Result<HeaderM
     if revision.mirrored_headers {
         headers.insert(METHOD, header_value(METHOD.as_str(), method)?);
         if let Some(name) = name {
-            headers.insert(NAME, header_value(NAME.as_str(), &encode(name))?);
+            headers.insert(NAME, header_value(NAME.as_str(), &encode_value(name))?);
         }
         for (name, value) in mirrored {
             let name = format!("{PARAM_PREFIX}{name}");
             let key = HeaderName::from_bytes(name.as_bytes());
             let key = key.map_err(|_| InvalidHeader::Name(name.clone()))?;
-            headers.insert(key, header_value(&name, &encode(value))?);
+            headers.insert(key, header_value(&name, &encode_value(value))?);
         }
     }
     Ok(headers)
@@ -86,18 +84,6 @@ fn add_context(headers: &mut HeaderMap, revision: &Revision, session: Option<&He
     if let Some(session) = session.filter(|_| revision.era == Era::Legacy) {
         headers.insert(SESSION_ID, session.clone());
     }
-}
-
-/// A value as a header can carry it (2026-07-28, Value Encoding).
-// To be replaced by `protocol::headers::encode_value` when that is there.
-fn encode(value: &str) -> String {
-    let is_plain = value.bytes().all(|byte| matches!(byte, b' '..=b'~'));
-    let has_blank_edge = value.starts_with(' ') || value.ends_with(' ');
-    let looks_encoded = value.starts_with("=?base64?") && value.ends_with("?=");
-    if is_plain && !has_blank_edge && !looks_encoded {
-        return value.to_owned();
-    }
-    format!("=?base64?{}?=", BASE64_STANDARD.encode(value))
 }
 
 #[cfg(test)]
@@ -146,19 +132,6 @@ mod tests {
             "mcp-protocol-version: 2026-07-28",
         ];
         check("2026-07-28", "tools/call", mirrored);
-    }
-
-    #[test]
-    fn values_are_encoded_when_a_header_cannot_carry_them() {
-        let check = |value: &str, expected: &str| assert_eq!(encode(value), expected, "{value:?}");
-        check("us-west1", "us-west1");
-        check("", "");
-        check("file:///a%20b", "file:///a%20b");
-        check("Hello, 世界", "=?base64?SGVsbG8sIOS4lueVjA==?=");
-        check(" padded ", "=?base64?IHBhZGRlZCA=?=");
-        check("line1\nline2", "=?base64?bGluZTEKbGluZTI=?=");
-        check("a\tb", "=?base64?YQli?=");
-        check("=?base64?literal?=", "=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?=");
     }
 
     #[test]

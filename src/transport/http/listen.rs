@@ -54,7 +54,7 @@ pub(super) async fn listen(endpoint: &Endpoint, revision: &'static Revision) {
         }
         fruitless = if is_new || begun.elapsed() > STEADY { 0 } else { fruitless + 1 };
         let wait = events.reconnection_time().unwrap_or(RECONNECTION_TIME);
-        Timer::after(wait * 2u32.pow(fruitless.saturating_sub(1))).await;
+        Timer::after(wait.saturating_mul(1 << fruitless.saturating_sub(1))).await;
     }
     endpoint.report(Incoming::Listening(false)).await;
 }

@@ -32,20 +32,13 @@ impl Endpoint {
     pub(super) async fn deliver(&self, frame: Vec<u8>, asked: Option<Asked<'_>>) -> Found {
         let mut found = Found::default();
         let mut reports = Vec::with_capacity(1);
-        decode(frame, &self.limits, &mut |decoded| {
-            reports.push(match decoded {
-                Decoded::Message(mut message) => {
-                    if let Some(asked) = asked {
-                        found.note(asked, &mut message);
-                    }
-                    Incoming::Message(message)
-                }
-                Decoded::Unusual(unusual) => Incoming::Unusual(unusual),
-                Decoded::Malformed(malformed) => {
-                    found.malformed = Some(malformed.clone());
-                    Incoming::Skipped(malformed)
-                }
-            });
+        decode(frame, &self.limits, &mut |mut decoded| {
+            match &mut decoded {
+                Decoded::Message(message) => found.note(asked, message),
+                Decoded::Malformed(malformed) => found.malformed = Some(malformed.clone()),
+                Decoded::Unusual(_) => (),
+            }
+            reports.push(Incoming::from(decoded));
         });
         for report in reports {
             self.report(report).await;
@@ -69,8 +62,8 @@ impl Endpoint {
 }
 
 impl Found {
-    fn note(&mut self, asked: Asked<'_>, message: &mut Message) {
-        let Message::Response(response) = message else { return };
+    fn note(&mut self, asked: Option<Asked<'_>>, message: &mut Message) {
+        let (Some(asked), Message::Response(response)) = (asked, message) else { return };
         // A server that could not read the request answers with null or with an id it made up. The
         // exchange tells which request is meant (2025-11-25, Sending Messages to the Server).
         let names_none = response.id.as_ref().and_then(number).is_none();

@@ -74,5 +74,5 @@ pub(super) async fn carry(target: Target, binding: Binding, limits: Limits, port
     let endpoint = Endpoint::new(lanes, address, binding, sse_fallback, limits, port.inbox);
     let exchanges = LocalExecutor::new();
     let carrier = Carrier::new(&endpoint, &exchanges, end_session);
-    exchanges.run(carrier.carry(&port.outbox)).await;
+    exchanges.run(carrier.carry(&port.outbox, &port.calm)).await;
 }

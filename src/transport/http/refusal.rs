@@ -16,10 +16,6 @@ const LONGEST_TEXT: usize = 2 << 10;
 /// How long the body may take to come.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The statuses with which a server of 2024-11-05 meets a POST to its stream (2025-11-25,
-/// Backwards Compatibility).
-const OF_SSE_SERVERS: [u16; 3] = [400, 404, 405];
-
 /// Reads what a server says that does not take a message.
 pub(in crate::transport) async fn read(
     mut reply: Reply,
@@ -45,22 +41,31 @@ pub(in crate::transport) async fn read(
     }
 }
 
-/// Whether the refusal of an `initialize` leaves it open that the server speaks 2024-11-05.
+/// Whether the refusal of an `initialize` leaves it open that the server speaks 2024-11-05
+/// (2026-07-28, Backward Compatibility).
 pub(super) fn may_speak_sse(refused: &Refused) -> bool {
-    OF_SSE_SERVERS.contains(&refused.status) && !is_modern_error(refused.message.as_deref())
+    let error = match refused.message.as_deref() {
+        Some(Message::Response(response)) => response.outcome.as_ref().err(),
+        _ => None,
+    };
+    match refused.status {
+        // Whoever complains in JSON-RPC has read the message, which servers of 2024-11-05 do not do
+        // where their stream is.
+        400 => error.is_none(),
+        404 | 405 => !error.is_some_and(is_modern),
+        _ => false,
+    }
 }
 
-/// Whether it is an error with which modern servers answer 400 and 404 (2026-07-28, Backward
-/// Compatibility).
-fn is_modern_error(message: Option<&Message>) -> bool {
-    let Some(Message::Response(response)) = message else { return false };
-    let codes = [
+/// Whether it is an error with which modern servers refuse a request.
+fn is_modern(error: &ErrorObject) -> bool {
+    [
         ErrorObject::HEADER_MISMATCH,
         ErrorObject::MISSING_CAPABILITY,
         ErrorObject::UNSUPPORTED_VERSION,
         ErrorObject::METHOD_NOT_FOUND,
-    ];
-    response.outcome.as_ref().is_err_and(|error| codes.contains(&error.code))
+    ]
+    .contains(&error.code)
 }
 
 fn text(body: &[u8], reply: &Reply, location: Option<&str>) -> String {
@@ -149,7 +154,9 @@ mod tests {
         check(405, "", true);
         check(404, "<h1>not here</h1>", true);
         check(400, r#"{"error":"bad request"}"#, true);
-        check(400, r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"m"}}"#, true);
+        let error = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"m"}}"#;
+        check(405, error, true);
+        check(400, error, false);
         check(400, r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"m"}}"#, false);
         check(404, r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"m"}}"#, false);
         check(401, "", false);

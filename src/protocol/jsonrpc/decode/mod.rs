@@ -50,6 +50,8 @@ pub enum Unusual {
     NoVersion,
     /// A response has a result and an error.
     ResultAndError,
+    /// It came over HTTP with a content type that does not stand for JSON.
+    ContentType,
 }
 
 /// Bytes that are no JSON-RPC message.
