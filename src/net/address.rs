@@ -158,6 +158,8 @@ mod tests {
         check("http://example.com/mcp", Ok("http://example.com/mcp"));
         check("HTTPS://Example.com:443", Ok("https://example.com/"));
         check("http://[::1]:8000/mcp?a=1%202#part", Ok("http://[::1]:8000/mcp?a=1%202"));
+        check("http://h/a|b^c?x={y}|z", Ok("http://h/a|b^c?x={y}|z"));
+        check("http://h/n\u{e4}?\u{e4}", Ok("http://h/n%C3%A4?%C3%A4"));
         check("file:///etc/passwd", Err(InvalidAddress::Scheme));
         check("ftp://example.com/", Err(InvalidAddress::Scheme));
         check("http:example.com", Err(InvalidAddress::Scheme));

@@ -95,19 +95,18 @@ impl Lanes {
     /// as it is. A request to another origin is not sent, because it would take the credentials
     /// there.
     pub async fn send(&self, mut request: Request) -> Result<Reply, Fault> {
-        let mut permanent = true;
-        for redirects in 0.. {
-            let mut reply = self.send_once(&request).await?;
-            let next = if redirects < REDIRECTS { self.redirected(&reply) } else { None };
-            let Some(next) = next else {
-                let moved = redirects > 0 && permanent;
-                return Ok(Reply { moved, ..reply });
-            };
-            permanent &= reply.status == StatusCode::PERMANENT_REDIRECT;
+        let mut reply = self.send_once(&request).await?;
+        let mut permanent = None;
+        for _ in 0..REDIRECTS {
+            let Some(next) = self.redirected(&reply) else { break };
+            let is_permanent = reply.status == StatusCode::PERMANENT_REDIRECT;
+            permanent = Some(is_permanent && permanent.unwrap_or(true));
             reply.body.discard().await;
             request.address = next;
+            reply = self.send_once(&request).await?;
         }
-        unreachable!("the loop ends when it has counted the redirects")
+        reply.moved = permanent == Some(true);
+        Ok(reply)
     }
 
     /// Where a redirect leads, if it may be followed.

@@ -13,6 +13,9 @@ use log::{Level, LevelFilter, Log, Metadata, Record};
 /// How many records are kept, over all connections.
 const CAPACITY: usize = 50;
 
+/// How much of a record is kept, in characters.
+const LONGEST: usize = 500;
+
 /// The only target that is read. Its records at `Debug` tell what happens to a transfer; whole
 /// headers, with their secrets, go to another target at `Trace`, which stays off.
 const TARGET: &str = "isahc::handler";
@@ -95,7 +98,8 @@ impl Log for Ring {
             if records.kept.len() == CAPACITY {
                 records.kept.pop_front();
             }
-            records.kept.push_back(Kept { number, agent, text: record.args().to_string() });
+            let text = record.args().to_string().chars().take(LONGEST).collect();
+            records.kept.push_back(Kept { number, agent, text });
         }
     }
 

@@ -45,7 +45,8 @@ pub(super) async fn answer(
                 events.attach(reply.body);
                 read(endpoint, &mut events, asked).await
             }
-            Ok(reply) => {
+            Ok(mut reply) => {
+                reply.body.discard().await;
                 let status = reply.status.as_u16();
                 return Err(Unanswered::Ended(format!(
                     "the stream ended and cannot be resumed (HTTP {status})"

@@ -49,7 +49,10 @@ pub(super) async fn listen(endpoint: &Endpoint, revision: &'static Revision) {
                 }
             }
             // The server has no such stream, or no longer the session.
-            Ok(_) => break,
+            Ok(mut reply) => {
+                reply.body.discard().await;
+                break;
+            }
             Err(_) => (),
         }
         fruitless = if is_new || begun.elapsed() > STEADY { 0 } else { fruitless + 1 };
