@@ -39,6 +39,7 @@ use path::{KeyPath, Step};
 use words::{Content, Form, WHOLE};
 
 use super::json;
+use super::jsonrpc::scan;
 use super::model::schema::{InputSchema, Property, Shape, Types};
 use super::tree::BLANKS;
 
@@ -142,8 +143,7 @@ impl Builder<'_> {
             Converted::Element(json) if again => self.add(path, &[&json]),
             Converted::Element(json) => self.put(path, &format!("[{json}]")),
             Converted::Array(json) if again => {
-                let elements = super::tree::elements(&json).unwrap_or_default();
-                self.add(path, &elements)
+                self.add(path, &scan::elements(&json).collect::<Vec<_>>())
             }
             Converted::Array(json) => self.put(path, &json),
         }
@@ -170,8 +170,9 @@ impl Builder<'_> {
                     Property::Known(inner) | Property::Open(inner) => inner,
                     Property::Unknown if !self.check => Shape::default(),
                     Property::Unknown => {
-                        let at = path::written(&path.0[..done]);
-                        return Err(check::unknown_key(&at, name, &shape));
+                        let (parents, rest) = path.0.split_at(done);
+                        let at = path::written(parents);
+                        return Err(check::unknown_key(&at, name, &path::dotted(rest), &shape));
                     }
                 },
             };

@@ -26,13 +26,14 @@ pub(super) fn read(
     let mut pairs = Vec::new();
     let mut words = tail.iter().peekable();
     while let Some(word) = words.next() {
-        let Some(option) = word.strip_prefix("--").filter(|option| !option.is_empty()) else {
-            return Err(ArgError::word(word, WordFault::NoOption));
-        };
+        let option = word.strip_prefix("--").unwrap_or_default();
         let (name, given) = match option.split_once('=') {
             Some((name, value)) => (name, Some(value)),
             None => (option, None),
         };
+        if name.is_empty() {
+            return Err(ArgError::word(word, WordFault::NoOption));
+        }
         let target = match schema.map(|shape| Target::find(name, word, shape)) {
             Some(Err(error)) if error.is_unknown_key() && !strict => Target::unknown(name),
             Some(found) => found?,
@@ -142,7 +143,7 @@ fn spelled<'s>(
     match (alike.as_slice(), shape.property(alike.first().unwrap_or(&name)), open) {
         ([only], Property::Known(inner), _) => Ok(((*only).to_owned(), inner)),
         ([], _, Some(inner)) => Ok((name.to_owned(), inner)),
-        ([], _, None) => Err(unknown_key(at, name, shape)),
+        ([], _, None) => Err(unknown_key(at, name, name, shape)),
         _ => {
             let keys = alike.iter().map(|name| member(at, name)).collect();
             Err(ArgError::word(word, WordFault::Ambiguous(keys)))

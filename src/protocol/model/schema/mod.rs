@@ -28,10 +28,6 @@ impl<'a> InputSchema<'a> {
         InputSchema { tree: Tree::parse(text).unwrap_or(Tree::Leaf("true")) }
     }
 
-    pub(crate) fn tree(&self) -> &Tree<'a> {
-        &self.tree
-    }
-
     pub(crate) fn root(&self) -> Schema<'_> {
         Schema { document: &self.tree, here: &self.tree }
     }
