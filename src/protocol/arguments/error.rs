@@ -3,13 +3,8 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::path::KeyFault;
+use super::shown::{Listed, Shown};
 use crate::protocol::model::schema::Types;
-
-/// How much of a text an error shows, in characters.
-const EXCERPT: usize = 60;
-
-/// How many names or values an error lists.
-const LISTED: usize = 12;
 
 /// Why words are no arguments for a tool.
 ///
@@ -235,7 +230,8 @@ impl Display for ValueFault {
                 write!(f, "expected {expected}, found \"{}\": {fault}", Shown(found))
             }
             ValueFault::Choice { allowed, found } => {
-                write!(f, "expected {}, found {}", OneOf(allowed), Shown(found))
+                let one = if allowed.len() == 1 { "" } else { "one of " };
+                write!(f, "expected {one}{}, found {}", Listed(allowed), Shown(found))
             }
             ValueFault::Forbidden => f.write_str("no value is allowed here"),
         }
@@ -256,46 +252,5 @@ impl Display for NumberFault {
             NumberFault::Blanks => "there are blanks around it",
             NumberFault::Other => "it is not a number",
         })
-    }
-}
-
-/// A text, short and without control characters.
-struct Shown<'a>(&'a str);
-
-impl Display for Shown<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let end = self.0.char_indices().nth(EXCERPT).map_or(self.0.len(), |(end, _)| end);
-        for letter in self.0[..end].chars() {
-            if letter.is_control() {
-                write!(f, "{}", letter.escape_default())?;
-            } else {
-                write!(f, "{letter}")?;
-            }
-        }
-        f.write_str(if end < self.0.len() { "…" } else { "" })
-    }
-}
-
-/// Names or values, the first of them.
-struct Listed<'a>(&'a [String]);
-
-impl Display for Listed<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        for (index, item) in self.0.iter().take(LISTED).enumerate() {
-            write!(f, "{}{}", if index > 0 { ", " } else { "" }, Shown(item))?;
-        }
-        match self.0.len().saturating_sub(LISTED) {
-            0 => Ok(()),
-            more => write!(f, " and {more} more"),
-        }
-    }
-}
-
-/// Values of which one is allowed.
-struct OneOf<'a>(&'a [String]);
-
-impl Display for OneOf<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", if self.0.len() == 1 { "" } else { "one of " }, Listed(self.0))
     }
 }

@@ -21,6 +21,7 @@ mod error;
 mod example;
 mod options;
 mod path;
+mod shown;
 mod words;
 
 use std::borrow::Cow;
@@ -35,6 +36,7 @@ pub use words::{Input, InputKind, Source, Words, parse};
 
 use convert::{Converted, convert, convert_unchecked};
 use draft::{Clash, Draft};
+use options::{Pair, Value};
 use path::{KeyPath, Step};
 use words::{Content, Form, WHOLE};
 
@@ -122,8 +124,13 @@ impl Builder<'_> {
             };
             errors.extend(applied.err());
         }
-        for option in options::read(&words.tail, self.shape.as_ref(), self.check)? {
-            errors.extend(self.put_typed(&option.path, &option.text).err());
+        for Pair { path, value } in options::read(&words.tail, self.shape.as_ref(), self.check)? {
+            let applied = match value {
+                Value::Text(text) => self.put_typed(&path, &text),
+                Value::Flag(true) => self.put(&path, "true"),
+                Value::Flag(false) => self.put(&path, "false"),
+            };
+            errors.extend(applied.err());
         }
         ArgError::unless_empty(errors)
     }

@@ -214,6 +214,40 @@ mod tests {
         check("", Err(BadTool::NotAnObject));
     }
 
+    /// Definitions that servers in the field have sent. Only the last two cannot be used.
+    #[test]
+    fn malformed_tools_do_not_hide_the_others() {
+        let list = r#"[{"name":"no_schema"},{"name":"null_schema","inputSchema":null},
+            {"name":"only_dialect","inputSchema":{"$schema":"http://json-schema.org/draft-07/schema#"}},
+            {"name":"top_any_of","inputSchema":{"anyOf":[{"type":"object"},{"type":"object"}]}},
+            {"name":"required_null","inputSchema":{"type":"object","properties":{},"required":null}},
+            {"name":"props_list","inputSchema":{"type":"object","properties":[]}},
+            {"name":"string_schema","inputSchema":{"type":"string"}},
+            {"name":"prop_string","inputSchema":{"type":"object","properties":{"p":"array"}}},
+            {"name":"bad_output","inputSchema":{"type":"object"},"outputSchema":{"type":"no-such-type"}},
+            {"name":"odd_meta","description":null,"title":7,"annotations":[],"inputSchema":{"type":"object"}},
+            {"description":"no name at all","inputSchema":{"type":"object"}},null]"#;
+        let tools: Vec<_> = scan::elements(list).map(Tool::read).collect();
+        let signatures: Vec<_> = tools.iter().flatten().map(Tool::signature).collect();
+        assert_eq!(
+            signatures,
+            [
+                "no_schema()",
+                "null_schema()",
+                "only_dialect()",
+                "top_any_of()",
+                "required_null()",
+                "props_list()",
+                "string_schema()",
+                "prop_string(p?: any)",
+                "bad_output()",
+                "odd_meta()"
+            ]
+        );
+        let bad: Vec<_> = tools.into_iter().filter_map(Result::err).collect();
+        assert_eq!(bad, [BadTool::NoName, BadTool::NotAnObject]);
+    }
+
     #[test]
     fn what_is_there_is_read_and_the_text_is_kept() {
         let text = r#"{ "name":"a", "description":"d\n", "title":"T", "x":1.50,

@@ -69,6 +69,47 @@ fn of_several_types_a_string_comes_first() {
     check_by(loose, "v=5", r#"{"v":5}"#);
 }
 
+/// What people have reported of other clients: digits that became numbers, words cut at the second
+/// equals sign, big integers rounded.
+#[test]
+fn reported_cases_come_out_right() {
+    let types = r#"{"type":"object","properties":{"symbol":{"type":"string"},"pin":{"type":"string"},
+        "phone":{"type":"string"},"note":{"type":"string"},"expr":{"type":"string"},
+        "url":{"type":"string"},"empty":{"type":"string"},"count":{"type":"integer"},
+        "price":{"type":"number"},"flag":{"type":"boolean"},
+        "tags":{"type":"array","items":{"type":"string"}},"opts":{"type":"object"},
+        "opt":{"type":["string","null"]},"either":{"anyOf":[{"type":"integer"},{"type":"string"}]}}}"#;
+    let check = |words: &[&str], expected: &str| {
+        let words: Vec<_> = words.iter().map(|word| (*word).to_owned()).collect();
+        let schema = InputSchema::read(types);
+        let words = parse(&words, &[]).unwrap();
+        let found = build(&words, &[], Some(&schema), Options::default());
+        assert_eq!(found.as_deref(), Ok(expected));
+    };
+    check(
+        &["symbol=326030", "pin=000123", "phone=5551234567", "count=42"],
+        r#"{"symbol":"326030","pin":"000123","phone":"5551234567","count":42}"#,
+    );
+    check(
+        &["expr=a=b==c", "url=https://x.test/?q=1&r=2#f", "note=  two words ", "empty="],
+        r#"{"expr":"a=b==c","url":"https://x.test/?q=1&r=2#f","note":"  two words ","empty":""}"#,
+    );
+    check(
+        &[r#"tags=["a","b, c"]"#, r#"opts={"k":{"n":1.5}}"#],
+        r#"{"tags":["a","b, c"],"opts":{"k":{"n":1.5}}}"#,
+    );
+    check(
+        &["flag=true", "note=true", "opt=null", "symbol=null"],
+        r#"{"flag":true,"note":"true","opt":null,"symbol":"null"}"#,
+    );
+    let exact = r#"{"price":1.0,"note":"q\"é\n🎉","opts":{"e":1.5,"n":null},"tags":[]}"#;
+    check(&[exact], exact);
+    let big = r#"{"id":9007199254740993,"u":18446744073709551615}"#;
+    check(&[big], big);
+    check(&["id:=9007199254740993", "u:=18446744073709551615"], big);
+    check(&[], "{}");
+}
+
 #[test]
 fn a_repeated_word_adds_to_an_array() {
     check("tags=a", r#"{"tags":["a"]}"#);
@@ -203,9 +244,17 @@ fn options_are_paired_by_the_schema() {
     check(r#"{"count":1,"note":"x"}  --  --count=2"#, r#"{"count":2,"note":"x"}"#);
     check("--", "{}");
     let mixed = r#"{"properties":{"color":{"type":["boolean","string"]},"n":{"type":"integer"}}}"#;
-    check_by(mixed, "--  --color  --n  1", r#"{"color":"true","n":1}"#);
+    check_by(mixed, "--  --color  --n  1", r#"{"color":true,"n":1}"#);
     check_by(mixed, "--  --color  red", r#"{"color":"red"}"#);
+    let unsure = r#"{"properties":{"ok":{"type":["boolean","null"]}}}"#;
+    check_by(unsure, "--  --ok  null", r#"{"ok":null}"#);
+    check_by(unsure, "--  --ok", r#"{"ok":true}"#);
     check_by(r#"{"type":"object"}"#, "--  --any-thing  1", r#"{"any-thing":"1"}"#);
+    let open = r#"{"properties":{"flag":{"type":"boolean"},"s":{}},"additionalProperties":true}"#;
+    check_by(open, "--  --no-flag", r#"{"flag":false}"#);
+    check_by(open, "--  --no-s  x", r#"{"no-s":"x"}"#);
+    check_by(open, "--  --FLAG", r#"{"flag":true}"#);
+    check_by(open, "--  --new.flag=1", r#"{"new":{"flag":"1"}}"#);
 }
 
 #[test]
@@ -264,6 +313,7 @@ fn without_a_schema_or_without_checks_a_string_is_what_remains() {
     check("a=1  b=null  c=[]", None, r#"{"a":"1","b":"null","c":"[]"}"#);
     check("a=1  a=2", None, r#"{"a":"2"}"#);
     check("--  --page-size  1  --x=true", None, r#"{"page-size":"1","x":"true"}"#);
+    check("--  --a.b=1  --a.c[]=2", None, r#"{"a":{"b":"1","c":["2"]}}"#);
     check("count=abc", Some(TYPES), r#"{"count":"abc"}"#);
     check("count=5", Some(TYPES), r#"{"count":5}"#);
     check("size=XL", Some(TYPES), r#"{"size":"XL"}"#);
