@@ -1,6 +1,6 @@
 //! The part of JSON Schema that a command line needs: which keys there are and of which type.
 //!
-//! A [`Schema`] is one place in a schema document. A [`Shape`] is what is known about one value:
+//! A `Schema` is one place in a schema document. A `Shape` is what is known about one value:
 //! all schemas that may describe it, with `$ref`, `allOf`, `anyOf` and `oneOf` followed. A schema
 //! comes from a server, so nothing in it is an error: what makes no sense says nothing.
 
