@@ -115,14 +115,18 @@ impl Answers {
     }
 
     fn list_roots(&self) -> String {
-        let roots: Vec<String> = self.roots.iter().map(|root| {
-            let mut members = Members::new();
-            members.push("uri", &json::string(&file_url(root)));
-            if let Some(name) = root.file_name() {
-                members.push("name", &json::string(&name.to_string_lossy()));
-            }
-            members.finish()
-        }).collect();
+        let roots: Vec<String> = self
+            .roots
+            .iter()
+            .map(|root| {
+                let mut members = Members::new();
+                members.push("uri", &json::string(&file_url(root)));
+                if let Some(name) = root.file_name() {
+                    members.push("name", &json::string(&name.to_string_lossy()));
+                }
+                members.finish()
+            })
+            .collect();
         format!("{{\"roots\":[{}]}}", roots.join(","))
     }
 }

@@ -28,7 +28,8 @@ pub(super) fn run(run: &Run<'_>, approve: &Approve) -> Result<Exit, Error> {
     let name = name.strip_prefix("project:").unwrap_or(name);
     let Some(waiting) = pending.iter().find(|waiting| waiting.name == name) else {
         // An unknown name is a mistake; one that is approved already is not.
-        let resolved = crate::config::resolve(name, run.env, &overrides).map_err(explain::config)?;
+        let resolved =
+            crate::config::resolve(name, run.env, &overrides).map_err(explain::config)?;
         run.remark(&format!("{} needs no approval", resolved.name));
         return Ok(Exit::Ok);
     };

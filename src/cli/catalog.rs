@@ -50,7 +50,9 @@ impl Catalog {
                 Ok(true) => (),
                 Ok(false) => break,
                 Err(_) => {
-                    contact.run.warn("the list of tools has no end: a page points back to an earlier one");
+                    contact
+                        .run
+                        .warn("the list of tools has no end: a page points back to an earlier one");
                     break;
                 }
             }
@@ -103,7 +105,10 @@ impl Catalog {
         let server = contact.server.name.clone();
         if let Some((_, why)) = self.rejected.iter().find(|(rejected, _)| rejected == name) {
             let text = format!("the tool \"{name}\" must not be called: {why}");
-            return Error::new(Exit::Protocol, text).phase(Phase::Request).sent(Sent::No).server(server);
+            return Error::new(Exit::Protocol, text)
+                .phase(Phase::Request)
+                .sent(Sent::No)
+                .server(server);
         }
         let error = Error::new(Exit::Rpc, format!("unknown tool \"{name}\""));
         let error = error.phase(Phase::Request).sent(Sent::No).server(server);

@@ -144,7 +144,8 @@ impl<'a> Contact<'a> {
         };
         let client = self.client.as_mut().expect("open() has just made it");
         let result = client.call(call, &mut self.watcher, self.run.interrupted()).await;
-        if let Err(NoResult::Failed(Failure::NoCommonRevision(_) | Failure::TimedOut(_))) = &result {
+        if let Err(NoResult::Failed(Failure::NoCommonRevision(_) | Failure::TimedOut(_))) = &result
+        {
             // What was remembered may be the reason.
             self.eras.forget(&self.server.identity);
         }
@@ -170,7 +171,8 @@ impl<'a> Contact<'a> {
     /// The error for a request without a result.
     pub(super) fn explain(&self, no_result: NoResult) -> Error {
         let stdio = matches!(self.server.endpoint, Endpoint::Stdio(_));
-        let place = Place { stdio, server: &self.server.name, max_time: self.run.settings.max_time };
+        let place =
+            Place { stdio, server: &self.server.name, max_time: self.run.settings.max_time };
         let error = explain::no_result(no_result, &place).server(self.server.name.clone());
         match &self.client {
             Some(client) if error.stderr_tail.is_none() && shows_stderr(&error) => {
@@ -405,7 +407,10 @@ fn check_transport(run: &Run<'_>, server: &config::Server) -> Result<(), Error> 
     match credentials.iter().find(|(_, given)| *given && !is_http) {
         None => Ok(()),
         Some((flag, _)) => {
-            let text = format!("{flag} has no effect on \"{}\", which is not reached over HTTP", server.name);
+            let text = format!(
+                "{flag} has no effect on \"{}\", which is not reached over HTTP",
+                server.name
+            );
             Err(Error::new(Exit::Usage, text).phase(Phase::Usage))
         }
     }

@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::args::choices::BearerFile;
+use super::args::values::Header;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::run::Run;
@@ -25,11 +26,11 @@ pub(super) fn headers(run: &Run<'_>) -> Result<Vec<(String, Secret)>, Error> {
         let text = sources::text_file(run, path, "--header-file")?;
         let lines = text.lines().enumerate();
         for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
-            let header = crate::protocol::headers::read_header(line).map_err(|error| {
-                let place = format!("{}:{}", path.display(), number + 1);
-                Error::new(Exit::Usage, format!("--header-file {place}: {error}")).phase(Phase::Usage)
+            let header: Header = line.parse().map_err(|error| {
+                let text = format!("--header-file {}:{}: {error}", path.display(), number + 1);
+                Error::new(Exit::Usage, text).phase(Phase::Usage)
             })?;
-            headers.push((header.0.to_owned(), Secret::new(header.1.to_owned())));
+            headers.push((header.name, Secret::new(header.value.as_str().to_owned())));
         }
     }
     for header in &run.globals.header {
@@ -58,7 +59,9 @@ pub(super) fn authorization(run: &Run<'_>) -> Result<Authorization, Error> {
     // Editors and `echo` end a file with a line feed that is no part of the token.
     let token = token.trim();
     if token.is_empty() {
-        return Err(Error::new(Exit::Auth, format!("{flag}: the token is empty")).phase(Phase::Config));
+        return Err(
+            Error::new(Exit::Auth, format!("{flag}: the token is empty")).phase(Phase::Config)
+        );
     }
     Authorization::bearer(token).map_err(|_| {
         let text = format!("{flag}: the token has characters that no header can carry");

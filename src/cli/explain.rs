@@ -43,9 +43,8 @@ pub(super) fn no_result(no_result: NoResult, place: &Place<'_>) -> Error {
 pub(super) fn rpc(error: &ErrorObject) -> Error {
     let explained = Error::from(error).phase(Phase::Request);
     match error.code {
-        ErrorObject::MISSING_CAPABILITY => {
-            explained.hint("the server asks back during this call; see --elicit, --answer and --root")
-        }
+        ErrorObject::MISSING_CAPABILITY => explained
+            .hint("the server asks back during this call; see --elicit, --answer and --root"),
         _ => explained,
     }
 }
@@ -69,7 +68,8 @@ fn failed(failure: Failure, place: &Place<'_>) -> Error {
             }
         }
         Failure::Malformed(malformed) => {
-            let text = format!("the answer is no JSON-RPC response: {}", malformed_text(&malformed));
+            let text =
+                format!("the answer is no JSON-RPC response: {}", malformed_text(&malformed));
             Error::new(Exit::Protocol, text).phase(Phase::Request).sent(Sent::Yes)
         }
         Failure::NoCommonRevision(theirs) => {
@@ -79,7 +79,9 @@ fn failed(failure: Failure, place: &Place<'_>) -> Error {
                 false => format!("speaks {}", theirs.join(", ")),
             };
             let ours = ours.join(", ");
-            let text = format!("no common protocol revision: the server {theirs}; this client speaks {ours}");
+            let text = format!(
+                "no common protocol revision: the server {theirs}; this client speaks {ours}"
+            );
             Error::new(Exit::Protocol, text).phase(Phase::Negotiate).sent(Sent::No)
         }
         Failure::NotOpened(error) => {
@@ -97,7 +99,10 @@ fn timeout(timed_out: TimedOut, place: &Place<'_>) -> Error {
     let milliseconds = timed_out.after.as_millis();
     let (text, phase, hint) = match timed_out.limit {
         Limit::Start => (
-            format!("Connection to MCP server \"{}\" timed out after {milliseconds}ms", place.server),
+            format!(
+                "Connection to MCP server \"{}\" timed out after {milliseconds}ms",
+                place.server
+            ),
             if place.stdio { Phase::Start } else { Phase::Connect },
             "see --start-timeout",
         ),
@@ -123,10 +128,14 @@ fn timeout(timed_out: TimedOut, place: &Place<'_>) -> Error {
 fn refused(refused: &Refused) -> Error {
     let error = Error::from(refused).phase(Phase::Request);
     let hint = match refused.status {
-        401 => "the server wants a token: --bearer-file FILE, --bearer-command CMD or -H 'Authorization: …'",
+        401 => {
+            "the server wants a token: --bearer-file FILE, --bearer-command CMD or -H 'Authorization: …'"
+        }
         403 => "the token does not allow this",
         404 | 405 => "is this the address of an MCP endpoint?",
-        300..=399 => "redirects are followed only by 307 or 308, and only within one origin; use the new address",
+        300..=399 => {
+            "redirects are followed only by 307 or 308, and only within one origin; use the new address"
+        }
         429 | 503 => "try again later",
         _ => return error,
     };
@@ -171,9 +180,7 @@ pub(super) fn oddity_text(oddity: &Oddity) -> String {
             "the server sent several messages on one line".to_owned()
         }
         Oddity::Unusual(Unusual::Batch) => "the server sent a batch of messages".to_owned(),
-        Oddity::Unusual(Unusual::NoVersion) => {
-            "the server left out \"jsonrpc\":\"2.0\"".to_owned()
-        }
+        Oddity::Unusual(Unusual::NoVersion) => "the server left out \"jsonrpc\":\"2.0\"".to_owned(),
         Oddity::Unusual(Unusual::ResultAndError) => {
             "the server sent a result and an error; the error counts".to_owned()
         }
@@ -186,7 +193,9 @@ pub(super) fn oddity_text(oddity: &Oddity) -> String {
             format!("ignored an answer to the request {id}, {what}")
         }
         Oddity::RequestInModernEra(method) => {
-            format!("the server sent a request ({method}), which this revision does not allow; it gets no answer")
+            format!(
+                "the server sent a request ({method}), which this revision does not allow; it gets no answer"
+            )
         }
         Oddity::Undelivered(text) => format!("a message could not be delivered: {text}"),
     }

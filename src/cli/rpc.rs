@@ -35,9 +35,11 @@ fn params(run: &Run<'_>, rpc: &Rpc) -> Result<Params, Error> {
             None => word.as_bytes().to_vec(),
         },
     };
-    let text = String::from_utf8(bytes).map_err(|_| usage("the parameters are not UTF-8".into()))?;
+    let text =
+        String::from_utf8(bytes).map_err(|_| usage("the parameters are not UTF-8".into()))?;
     let text = text.trim_start_matches('\u{feff}').trim();
-    Params::from_object(text).map_err(|invalid| usage(format!("the parameters: {}", invalid.reason)))
+    Params::from_object(text)
+        .map_err(|invalid| usage(format!("the parameters: {}", invalid.reason)))
 }
 
 async fn exchange(

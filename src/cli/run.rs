@@ -38,9 +38,8 @@ impl<'a> Run<'a> {
         variable: Environment<'_>,
     ) -> Result<Run<'a>, Error> {
         let settings = invocation.settings(variable)?;
-        let endings = Endings::watch().map_err(|error| {
-            Error::new(Exit::Bug, format!("cannot watch for signals: {error}"))
-        })?;
+        let endings = Endings::watch()
+            .map_err(|error| Error::new(Exit::Bug, format!("cannot watch for signals: {error}")))?;
         let total = settings.max_time.unwrap_or(settings::MAX_TIME).duration();
         let style = match (invocation.globals.quiet, settings.json_errors) {
             (true, _) => Style::Quiet,

@@ -25,9 +25,8 @@ pub(super) async fn run(
 
 async fn list(run: &Run<'_>, tools: &Tools, contact: &mut Contact<'_>) -> Result<Exit, Error> {
     let catalog = Catalog::get(contact).await?;
-    let wanted = |tool: &&Tool| {
-        tools.pattern.as_ref().is_none_or(|pattern| matches(pattern, &tool.name))
-    };
+    let wanted =
+        |tool: &&Tool| tools.pattern.as_ref().is_none_or(|pattern| matches(pattern, &tool.name));
     let found: Vec<&Tool> = catalog.tools.iter().filter(wanted).collect();
     if let Some(pattern) = &tools.pattern
         && found.is_empty()
@@ -66,7 +65,8 @@ fn push_line(text: &mut String, tool: &Tool) {
 
 /// Whether a name fits a pattern, in which `*` stands for any characters and `?` for one.
 fn matches(pattern: &str, name: &str) -> bool {
-    let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
+    let (pattern, name): (Vec<char>, Vec<char>) =
+        (pattern.chars().collect(), name.chars().collect());
     let (mut at, mut here) = (0, 0);
     // Where to go on when what follows the last star did not fit.
     let mut star: Option<(usize, usize)> = None;

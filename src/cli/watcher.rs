@@ -26,12 +26,7 @@ pub(super) struct Watcher<'a> {
 
 impl<'a> Watcher<'a> {
     pub(super) fn new(run: &'a Run<'a>) -> Result<Watcher<'a>, Error> {
-        Ok(Watcher {
-            answers: Answers::read(run)?,
-            run,
-            opened: None,
-            refused: None,
-        })
+        Ok(Watcher { answers: Answers::read(run)?, run, opened: None, refused: None })
     }
 
     /// What the server may ask for: what the command line has answers to, and no more.

@@ -4,8 +4,8 @@
 //! part of the program in a world of its own. Nothing else reads the environment.
 
 mod directories;
-pub mod signals;
 mod secret;
+pub mod signals;
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};

@@ -77,7 +77,8 @@ fn write_text(run: &Run<'_>, result: &CallResult<'_>) -> Result<(), Error> {
 /// The decoded bytes of the only block.
 fn raw(result: &CallResult<'_>) -> Result<Vec<u8>, Error> {
     let [block] = result.content.as_slice() else {
-        let text = format!("-o raw needs one content block, and the answer has {}", result.content.len());
+        let text =
+            format!("-o raw needs one content block, and the answer has {}", result.content.len());
         return Err(misfit(Exit::Usage, &text));
     };
     let base64 = match &block.kind {
@@ -146,7 +147,9 @@ fn describe(block: &Block<'_>) -> String {
             format!("resource {uri}, {}", media("bytes", mime_type, base64))
         }
         Kind::Resource(Resource { uri, .. }) => format!("resource {uri}"),
-        Kind::Unknown { name } if name.is_empty() => "a block without a type, see -o json".to_owned(),
+        Kind::Unknown { name } if name.is_empty() => {
+            "a block without a type, see -o json".to_owned()
+        }
         Kind::Unknown { name } => format!("a block of type {name}, see -o json"),
     }
 }

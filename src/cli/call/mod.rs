@@ -53,7 +53,9 @@ async fn answer(
         let (params, mirrored) = prepare(call, words, contents, tool.as_ref())?;
         match contact.try_request(method::CALL_TOOL, params, mirrored).await? {
             Ok(result) => break result,
-            Err(NoResult::Error(error)) if error.code == ErrorObject::HEADER_MISMATCH && !retried => {
+            Err(NoResult::Error(error))
+                if error.code == ErrorObject::HEADER_MISMATCH && !retried =>
+            {
                 // The tool wants other headers than it did (2026-07-28, Client Behavior).
                 retried = true;
                 Catalog::forget(contact);
@@ -71,21 +73,28 @@ async fn answer(
     let outcome = answer::write(run, &result);
     match outcome {
         Ok(answer::Outcome::Answered) => Ok(Exit::Ok),
-        Ok(answer::Outcome::ToolFailed(text)) => Err(refused_question(contact, tool_failed(contact, &text))),
+        Ok(answer::Outcome::ToolFailed(text)) => {
+            Err(refused_question(contact, tool_failed(contact, &text)))
+        }
         Err(error) => Err(error),
     }
 }
 
 /// The tool, if anything about it must be known: the types of its arguments, or which of them are
 /// mirrored into headers.
-async fn tool(call: &Call, words: &Words, contact: &mut Contact<'_>) -> Result<Option<Tool>, Error> {
+async fn tool(
+    call: &Call,
+    words: &Words,
+    contact: &mut Contact<'_>,
+) -> Result<Option<Tool>, Error> {
     if call.no_schema {
         return Ok(None);
     }
-    let mirrors = contact.is_http() && match contact.known_revision() {
-        Some(revision) => revision.mirrored_headers,
-        None => contact.settle().await?.is_some_and(|revision| revision.mirrored_headers),
-    };
+    let mirrors = contact.is_http()
+        && match contact.known_revision() {
+            Some(revision) => revision.mirrored_headers,
+            None => contact.settle().await?.is_some_and(|revision| revision.mirrored_headers),
+        };
     match mirrors || words.needs_schema() {
         true => Catalog::find(contact, &call.tool).await.map(Some),
         false => Ok(None),
@@ -99,7 +108,8 @@ fn prepare(
     contents: &[Vec<u8>],
     tool: Option<&Tool>,
 ) -> Result<(Params, Vec<(String, String)>), Error> {
-    let schema = tool.map(Tool::schema);
+    // The same words are judged in the same way whether the tool happens to be known or not.
+    let schema = tool.filter(|_| words.needs_schema()).map(Tool::schema);
     let options = Options { check: !call.no_check };
     let arguments = arguments::build(words, contents, schema.as_ref(), options);
     let arguments = arguments.map_err(|mistake| usage(&mistake))?;
