@@ -237,3 +237,244 @@ fn entries(directory: &Path) -> impl Iterator<Item = (SystemTime, u64, PathBuf)>
         Some((metadata.modified().ok()?, metadata.len(), file.path()))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+    use crate::config::{Overrides, expand, resolve};
+    use crate::store::scratch::Scratch;
+
+    fn env(scratch: &Scratch) -> Env {
+        Env {
+            cwd: Some(scratch.path("")),
+            variables: [("HOME", scratch.path("h").to_str().unwrap())].into(),
+            user: rustix::process::geteuid().as_raw(),
+            ..Env::default()
+        }
+    }
+
+    fn at(millis: u64) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(1_764_000_000) + Duration::from_millis(millis)
+    }
+
+    fn server(word: &str, overrides: &Overrides, env: &Env) -> Server {
+        expand(&resolve(word, env, overrides).unwrap(), overrides, env).unwrap()
+    }
+
+    fn key_of(word: &str, overrides: &Overrides, env: &Env) -> Key {
+        let revision = Revision::named("2026-07-28").unwrap();
+        Key::new(&server(word, overrides, env), revision, "tools/list", "{}", "", env)
+    }
+
+    fn key(env: &Env) -> Key {
+        key_of("http://h/", &Overrides::default(), env)
+    }
+
+    fn pages(pages: &[&str]) -> Vec<String> {
+        pages.iter().map(|page| (*page).to_owned()).collect()
+    }
+
+    const TTL: Duration = Duration::from_millis(1000);
+
+    /// The files of all entries, relative to the directory of lists.
+    fn files(scratch: &Scratch) -> Vec<String> {
+        let directory = scratch.path("h/.cache/mcpmini/mcp");
+        let mut files: Vec<_> = entries(&directory)
+            .map(|(_, _, path)| path.strip_prefix(&directory).unwrap().display().to_string())
+            .collect();
+        files.sort();
+        files
+    }
+
+    #[test]
+    fn pages_come_back_as_they_were_received_while_they_are_good() {
+        let scratch = Scratch::new();
+        let env = env(&scratch);
+        let lists = Lists::new(&env, Mode::On);
+        let key = key(&env);
+        let received = pages(&[" {\"tools\" : [1.50, 12345678901234567890]}\r\n", "{\"ä\":\n2}"]);
+        assert_eq!(lists.get(&key, at(0)), None);
+        lists.put(&key, &received, TTL, Scope::Private, at(0));
+        assert_eq!(lists.get(&key, at(0)), Some(received.clone()));
+        assert_eq!(lists.get(&key, at(999)), Some(received.clone()));
+        assert_eq!(lists.get(&key, at(1000)), None);
+        let stale = Found { pages: received, is_fresh: false };
+        assert_eq!(lists.find(&key, at(1000)), Some(stale.clone()));
+        assert_eq!(lists.find(&key, at(0) - TTL), Some(stale), "a clock that was put back");
+
+        let file = scratch.path("h/.cache/mcpmini/mcp").join(&files(&scratch)[0]);
+        assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
+        lists.forget(&key);
+        assert_eq!(lists.find(&key, at(0)), None);
+        lists.forget(&key);
+    }
+
+    #[test]
+    fn what_is_too_long_or_too_short_lived_is_not_kept() {
+        let scratch = Scratch::new();
+        let env = env(&scratch);
+        let lists = Lists::new(&env, Mode::On);
+        let key = key(&env);
+        let kept = |received: &[String], ttl, now| {
+            lists.put(&key, received, ttl, Scope::Private, at(0));
+            lists.get(&key, now).is_some()
+        };
+        let small = pages(&["{}"]);
+        let large = vec![format!("\"{}\"", "x".repeat(ENTRY_LIMIT / 2 - 100)); 2];
+        assert!(kept(&small, TTL, at(0)));
+        assert!(!kept(&small, Duration::ZERO, at(0)), "and what was there before is gone");
+        assert!(!kept(&small, Duration::from_nanos(999_999), at(0)));
+        assert!(!kept(&[], TTL, at(0)));
+        assert!(kept(&large, TTL, at(0)));
+        assert!(!kept(&[large[0].clone(), large[0].clone() + &" ".repeat(200)], TTL, at(0)));
+        let day = 24 * 3600 * 1000;
+        assert!(kept(&small, Duration::MAX, at(day - 1)));
+        assert!(!kept(&small, Duration::MAX, at(day)));
+    }
+
+    #[test]
+    fn private_answers_are_for_the_same_credentials() {
+        let scratch = Scratch::new();
+        let env = env(&scratch);
+        let lists = Lists::new(&env, Mode::On);
+        let with = |name: &str, value: &str| {
+            let headers = vec![(name.to_owned(), value.into())];
+            key_of("http://h/", &Overrides { headers, ..Overrides::default() }, &env)
+        };
+        let received = pages(&["{}"]);
+        lists.put(&with("Authorization", "1"), &received, TTL, Scope::Private, at(0));
+        assert!(lists.get(&with("Authorization", "1"), at(0)).is_some());
+        assert!(lists.get(&with("authorization", "1"), at(0)).is_some());
+        assert!(lists.get(&with("Authorization", "2"), at(0)).is_none());
+        assert!(lists.get(&key(&env), at(0)).is_none());
+
+        lists.put(&with("Authorization", "2"), &received, TTL, Scope::Public, at(0));
+        assert!(lists.get(&with("Authorization", "3"), at(0)).is_some());
+
+        // A later answer counts, whatever its scope.
+        let [second, third] = [pages(&["2"]), pages(&["3"])];
+        lists.put(&with("Authorization", "1"), &second, TTL, Scope::Public, at(0));
+        assert_eq!(lists.get(&with("Authorization", "1"), at(0)), Some(second.clone()));
+        lists.put(&with("Authorization", "1"), &third, TTL, Scope::Private, at(0));
+        assert_eq!(lists.get(&with("Authorization", "1"), at(0)), Some(third));
+
+        let text = format!("{:?} {:?}", files(&scratch), with("Authorization", "hunter2"));
+        assert!(!text.contains("hunter2"));
+    }
+
+    #[test]
+    fn keys_differ_where_answers_could() {
+        let scratch = Scratch::new();
+        let env = env(&scratch);
+        scratch.write("sub/file", "");
+        let none = Overrides::default();
+        let server = |word: &str| server(word, &none, &env);
+        let key = |server: &Server, date: &str, method: &str, params: &str, account: &str| {
+            Key::new(server, Revision::named(date).unwrap(), method, params, account, &env)
+        };
+        let plain = || key(&server("exec:x"), "2026-07-28", "tools/list", "{}", "");
+        assert_eq!(plain(), plain());
+        let there = Env { cwd: Some(scratch.path("sub")), ..env.clone() };
+        let with_env = Overrides { env: vec![("A".into(), "1".into())], ..Overrides::default() };
+        let others = [
+            key(&server("exec:y"), "2026-07-28", "tools/list", "{}", ""),
+            key(&server("exec:x"), "2025-11-25", "tools/list", "{}", ""),
+            key(&server("exec:x"), "2026-07-28", "prompts/list", "{}", ""),
+            key(&server("exec:x"), "2026-07-28", "tools/list", "{\"a\":1}", ""),
+            key(&server("exec:x"), "2026-07-28", "tools/list", "{}", "me"),
+            key_of("exec:x", &none, &there),
+            key_of("exec:x", &with_env, &env),
+        ];
+        for (index, other) in others.iter().enumerate() {
+            assert_ne!(*other, plain(), "{index}");
+        }
+    }
+
+    #[test]
+    fn an_entry_that_was_tampered_with_is_not_there() {
+        let scratch = Scratch::new();
+        let env = env(&scratch);
+        let lists = Lists::new(&env, Mode::On);
+        let key = key(&env);
+        lists.put(&key, &pages(&["{\"a\":1}", "[]"]), TTL, Scope::Private, at(0));
+        let file = format!("h/.cache/mcpmini/mcp/{}", files(&scratch)[0]);
+        let good = scratch.read(&file);
+        let check = |text: &str, found: bool| {
+            scratch.write(&file, text);
+            assert_eq!(lists.get(&key, at(0)).is_some(), found, "{text}");
+        };
+        check(&good, true);
+        check("", false);
+        check("\n", false);
+        check("{}\n", false);
+        check(good.lines().next().unwrap(), false);
+        check(&good.replace("\"version\":1", "\"version\":2"), false);
+        check(&good.replace("[7,2]", "[7]"), false);
+        check(&good.replace("[7,2]", "[7,3]"), false);
+        check(&good.replace("[7,2]", "[8,1]"), false);
+        check(&good.replace("[7,2]", "[18446744073709551615,2]"), false);
+        check(&good.replace("{\"a\":1}", "{\"a\":1 "), false);
+        check(&good.replace("\"ttl\":1000", "\"ttl\":-1"), false);
+        check(&(good.clone() + " "), false);
+        scratch.write(&file, &good);
+        scratch.chmod(&file, 0o646);
+        assert_eq!(lists.get(&key, at(0)), None, "anybody could have written it");
+    }
+
+    #[test]
+    fn all_entries_together_are_bounded() {
+        let scratch = Scratch::new();
+        let directory = scratch.path("h/.cache/mcpmini/mcp");
+        // Files with a length but nothing in them.
+        for number in 0..10 {
+            let path = scratch.write(&format!("h/.cache/mcpmini/mcp/s{}/{number}", number % 2), "");
+            let file = fs::OpenOptions::new().write(true).open(path).unwrap();
+            file.set_len(TOTAL_LIMIT / 8).unwrap();
+            file.set_modified(at(1000 * number)).unwrap();
+        }
+        make_room(&directory, TOTAL_LIMIT / 8);
+        assert_eq!(files(&scratch), ["s0/4", "s0/6", "s0/8", "s1/3", "s1/5", "s1/7", "s1/9"]);
+        make_room(&directory, 0);
+        assert_eq!(files(&scratch).len(), 7);
+    }
+
+    #[test]
+    fn the_mode_decides_what_is_done() {
+        let scratch = Scratch::new();
+        let env = env(&scratch);
+        let key = key(&env);
+        let lists = |mode| Lists::new(&env, mode);
+        let received = pages(&["{}"]);
+        lists(Mode::Off).put(&key, &received, TTL, Scope::Private, at(0));
+        assert!(files(&scratch).is_empty());
+        lists(Mode::Refresh).put(&key, &received, TTL, Scope::Private, at(0));
+        assert_eq!(lists(Mode::Refresh).get(&key, at(0)), None);
+        assert_eq!(lists(Mode::Off).get(&key, at(0)), None);
+        assert_eq!(lists(Mode::On).get(&key, at(0)), Some(received));
+    }
+
+    #[test]
+    fn without_a_home_nothing_is_kept() {
+        let env = Env::default();
+        let key = key(&env);
+        let lists = Lists::new(&env, Mode::On);
+        lists.put(&key, &pages(&["{}"]), TTL, Scope::Public, at(0));
+        lists.forget(&key);
+        assert_eq!(lists.get(&key, at(0)), None);
+    }
+
+    #[test]
+    fn scopes_are_private_unless_said_otherwise() {
+        for (name, expected) in [
+            (Some("public"), Scope::Public),
+            (Some("private"), Scope::Private),
+            (Some("Public"), Scope::Private),
+            (Some("shared"), Scope::Private),
+            (None, Scope::Private),
+        ] {
+            assert_eq!(Scope::named(name), expected);
+        }
+    }
+}

@@ -131,7 +131,11 @@ pub enum Problem {
 impl ConfigError {
     /// Whether the command line is wrong, and not a file.
     pub fn is_usage(&self) -> bool {
-        matches!(self, ConfigError::Word(_) | ConfigError::Misfit { .. })
+        match self {
+            ConfigError::Word(_) | ConfigError::Misfit { .. } => true,
+            ConfigError::Value(bad) => bad.path.is_none(),
+            _ => false,
+        }
     }
 }
 
