@@ -4,7 +4,6 @@
 //! says when it was received, for how long it is good, and how long each page is; then the pages,
 //! as they were received. Entries that may be shared have no context in their name.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -17,6 +16,10 @@ use crate::env::Env;
 use crate::protocol::{Revision, json};
 use crate::store::{self, Guard};
 
+/// The directory of all entries, in the cache directory.
+const FOLDER: &str = "mcp";
+/// The file with the salt of contexts, there.
+const SALT_FILE: &str = "salt";
 /// The longest entry, in bytes.
 const ENTRY_LIMIT: usize = 8 << 20;
 /// How much all entries may be together, in bytes.
@@ -47,43 +50,6 @@ pub struct Key {
     server: String,
     request: String,
     context: Option<Context>,
-}
-
-impl Key {
-    /// The key of an answer. `params` is the canonical text of the parameters without `_meta` and
-    /// cursor, `account` more that the answer depends on (see [`Context::of`]).
-    pub fn new(
-        server: &Server,
-        revision: &Revision,
-        method: &str,
-        params: &str,
-        account: &str,
-        env: &Env,
-    ) -> Key {
-        // A command can mean another program, or other files, in another directory.
-        let cwd = match &server.endpoint {
-            Endpoint::Stdio(endpoint) => endpoint.cwd.as_deref().map(Path::to_string_lossy),
-            Endpoint::Http(_) => None,
-        };
-        let mut request = String::new();
-        for part in [revision.date, method, params, &cwd.unwrap_or_default()] {
-            json::push_string(&mut request, part);
-        }
-        Key {
-            server: shorten(&server.identity),
-            request: shorten(&Digest::of(request.as_bytes())),
-            context: Context::of(server, account, env),
-        }
-    }
-
-    /// Where an answer of a scope is kept; `None` when it cannot be.
-    fn path(&self, scope: Scope) -> Option<PathBuf> {
-        let name = match scope {
-            Scope::Public => self.request.clone(),
-            Scope::Private => format!("{}-{}", self.request, self.context.as_ref()?.as_str()),
-        };
-        Some(Path::new(&self.server).join(name))
-    }
 }
 
 /// 128 bits are enough to tell files apart.
@@ -125,8 +91,37 @@ pub struct Lists {
 impl Lists {
     /// The lists of this user. Nothing is read yet.
     pub fn new(env: &Env, mode: Mode) -> Lists {
-        let directory = env.cache_dir().map(|dir| dir.join("mcp"));
-        Lists { directory, mode, user: env.user }
+        Lists { directory: env.cache_dir(), mode, user: env.user }
+    }
+
+    /// The key of an answer. `params` is the canonical text of the parameters without `_meta` and
+    /// cursor; `account` is what else the answer depends on, for example who is logged in. It is not
+    /// a token, which changes while the account stays.
+    pub fn key(
+        &self,
+        server: &Server,
+        revision: &Revision,
+        method: &str,
+        params: &str,
+        account: &str,
+    ) -> Key {
+        // A command can mean another program, or other files, in another directory.
+        let cwd = match &server.endpoint {
+            Endpoint::Stdio(endpoint) => endpoint.cwd.as_deref().map(Path::to_string_lossy),
+            Endpoint::Http(_) => None,
+        };
+        let mut request = String::new();
+        for part in [revision.date, method, params, &cwd.unwrap_or_default()] {
+            json::push_string(&mut request, part);
+        }
+        let directory = self.directory.as_deref().filter(|_| self.mode != Mode::Off);
+        Key {
+            server: shorten(&server.identity),
+            request: shorten(&Digest::of(request.as_bytes())),
+            context: directory.and_then(|directory| {
+                Context::of(server, account, &directory.join(SALT_FILE), self.user)
+            }),
+        }
     }
 
     /// The pages of an answer, if they are still good.
@@ -155,15 +150,24 @@ impl Lists {
 
     /// Forgets an answer.
     pub fn forget(&self, key: &Key) {
-        let Some(directory) = &self.directory else { return };
-        for path in [Scope::Private, Scope::Public].into_iter().filter_map(|scope| key.path(scope))
-        {
-            let _ = store::remove(&directory.join(path));
+        for scope in [Scope::Private, Scope::Public] {
+            if let Some(path) = self.path(key, scope) {
+                let _ = store::remove(&path);
+            }
         }
     }
 
+    /// Where an answer of a scope is kept; `None` when it cannot be.
+    fn path(&self, key: &Key, scope: Scope) -> Option<PathBuf> {
+        let name = match scope {
+            Scope::Public => key.request.clone(),
+            Scope::Private => format!("{}-{}", key.request, key.context.as_ref()?.as_str()),
+        };
+        Some(self.directory.as_ref()?.join(FOLDER).join(&key.server).join(name))
+    }
+
     fn read(&self, key: &Key, scope: Scope, now: SystemTime) -> Option<Found> {
-        let path = self.directory.as_ref()?.join(key.path(scope)?);
+        let path = self.path(key, scope)?;
         let guard = Guard::Everybody { user: self.user };
         let text = store::read_text(&path, ENTRY_LIMIT as u64, guard).ok()??;
         let (head, mut rest) = text.split_once('\n')?;
@@ -193,7 +197,7 @@ impl Lists {
         scope: Scope,
         now: SystemTime,
     ) -> Option<()> {
-        let directory = self.directory.as_ref()?;
+        let path = self.path(key, scope)?;
         let millis = |time: Duration| u64::try_from(time.as_millis()).ok();
         let head = Head {
             version: VERSION,
@@ -208,38 +212,14 @@ impl Lists {
             return None;
         }
         text.extend(pages.iter().map(String::as_str));
-        make_room(directory, length as u64);
-        store::replace(&directory.join(key.path(scope)?), text.as_bytes()).ok()
+        store::make_room(&self.directory.as_ref()?.join(FOLDER), length as u64, TOTAL_LIMIT);
+        store::replace(&path, text.as_bytes()).ok()
     }
-}
-
-/// Removes the entries that were written first, until `wanted` more bytes fit.
-fn make_room(directory: &Path, wanted: u64) {
-    let mut entries: Vec<_> = entries(directory).collect();
-    let mut total = wanted + entries.iter().map(|(_, length, _)| length).sum::<u64>();
-    entries.sort();
-    for (_, length, path) in entries {
-        if total <= TOTAL_LIMIT {
-            break;
-        }
-        if store::remove(&path).is_ok() {
-            total -= length;
-        }
-    }
-}
-
-/// All entries: when they were written, how long they are, and where they are.
-fn entries(directory: &Path) -> impl Iterator<Item = (SystemTime, u64, PathBuf)> {
-    let inside = |path: &Path| fs::read_dir(path).into_iter().flatten().flatten();
-    let files = inside(directory).flat_map(move |server| inside(&server.path()));
-    files.filter_map(|file| {
-        let metadata = file.metadata().ok()?;
-        Some((metadata.modified().ok()?, metadata.len(), file.path()))
-    })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
@@ -265,7 +245,13 @@ mod tests {
 
     fn key_of(word: &str, overrides: &Overrides, env: &Env) -> Key {
         let revision = Revision::named("2026-07-28").unwrap();
-        Key::new(&server(word, overrides, env), revision, "tools/list", "{}", "", env)
+        Lists::new(env, Mode::On).key(
+            &server(word, overrides, env),
+            revision,
+            "tools/list",
+            "{}",
+            "",
+        )
     }
 
     fn key(env: &Env) -> Key {
@@ -278,14 +264,15 @@ mod tests {
 
     const TTL: Duration = Duration::from_millis(1000);
 
-    /// The files of all entries, relative to the directory of lists.
+    /// The files of all entries, relative to the scratch directory.
     fn files(scratch: &Scratch) -> Vec<String> {
-        let directory = scratch.path("h/.cache/mcpmini/mcp");
-        let mut files: Vec<_> = entries(&directory)
-            .map(|(_, _, path)| path.strip_prefix(&directory).unwrap().display().to_string())
-            .collect();
-        files.sort();
-        files
+        let inside = |path| fs::read_dir(path).into_iter().flatten().flatten();
+        let servers = inside(scratch.path("h/.cache/mcpmini/mcp"));
+        let entries = servers.flat_map(|server| inside(server.path()));
+        let top = scratch.path("");
+        entries
+            .map(|entry| entry.path().strip_prefix(&top).unwrap().to_str().unwrap().to_owned())
+            .collect()
     }
 
     #[test]
@@ -304,7 +291,7 @@ mod tests {
         assert_eq!(lists.find(&key, at(1000)), Some(stale.clone()));
         assert_eq!(lists.find(&key, at(0) - TTL), Some(stale), "a clock that was put back");
 
-        let file = scratch.path("h/.cache/mcpmini/mcp").join(&files(&scratch)[0]);
+        let file = scratch.path(&files(&scratch)[0]);
         assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
         lists.forget(&key);
         assert_eq!(lists.find(&key, at(0)), None);
@@ -369,10 +356,11 @@ mod tests {
         let scratch = Scratch::new();
         let env = env(&scratch);
         scratch.write("sub/file", "");
+        let lists = Lists::new(&env, Mode::On);
         let none = Overrides::default();
         let server = |word: &str| server(word, &none, &env);
         let key = |server: &Server, date: &str, method: &str, params: &str, account: &str| {
-            Key::new(server, Revision::named(date).unwrap(), method, params, account, &env)
+            lists.key(server, Revision::named(date).unwrap(), method, params, account)
         };
         let plain = || key(&server("exec:x"), "2026-07-28", "tools/list", "{}", "");
         assert_eq!(plain(), plain());
@@ -399,7 +387,7 @@ mod tests {
         let lists = Lists::new(&env, Mode::On);
         let key = key(&env);
         lists.put(&key, &pages(&["{\"a\":1}", "[]"]), TTL, Scope::Private, at(0));
-        let file = format!("h/.cache/mcpmini/mcp/{}", files(&scratch)[0]);
+        let file = files(&scratch)[0].clone();
         let good = scratch.read(&file);
         let check = |text: &str, found: bool| {
             scratch.write(&file, text);
@@ -424,23 +412,6 @@ mod tests {
     }
 
     #[test]
-    fn all_entries_together_are_bounded() {
-        let scratch = Scratch::new();
-        let directory = scratch.path("h/.cache/mcpmini/mcp");
-        // Files with a length but nothing in them.
-        for number in 0..10 {
-            let path = scratch.write(&format!("h/.cache/mcpmini/mcp/s{}/{number}", number % 2), "");
-            let file = fs::OpenOptions::new().write(true).open(path).unwrap();
-            file.set_len(TOTAL_LIMIT / 8).unwrap();
-            file.set_modified(at(1000 * number)).unwrap();
-        }
-        make_room(&directory, TOTAL_LIMIT / 8);
-        assert_eq!(files(&scratch), ["s0/4", "s0/6", "s0/8", "s1/3", "s1/5", "s1/7", "s1/9"]);
-        make_room(&directory, 0);
-        assert_eq!(files(&scratch).len(), 7);
-    }
-
-    #[test]
     fn the_mode_decides_what_is_done() {
         let scratch = Scratch::new();
         let env = env(&scratch);
@@ -449,6 +420,12 @@ mod tests {
         let received = pages(&["{}"]);
         lists(Mode::Off).put(&key, &received, TTL, Scope::Private, at(0));
         assert!(files(&scratch).is_empty());
+        fs::remove_file(scratch.path("h/.cache/mcpmini/salt")).unwrap();
+        let server = server("http://h/", &Overrides::default(), &env);
+        let off = lists(Mode::Off).key(&server, Revision::all().last().unwrap(), "m", "{}", "");
+        assert_eq!(off.context, None);
+        assert!(!scratch.path("h/.cache/mcpmini/salt").exists());
+        let key = self::key(&env);
         lists(Mode::Refresh).put(&key, &received, TTL, Scope::Private, at(0));
         assert_eq!(lists(Mode::Refresh).get(&key, at(0)), None);
         assert_eq!(lists(Mode::Off).get(&key, at(0)), None);

@@ -18,6 +18,7 @@ mod environment;
 mod error;
 mod expand;
 mod fields;
+mod lookup;
 mod resolved;
 mod secret_command;
 mod server;

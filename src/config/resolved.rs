@@ -4,14 +4,15 @@ use std::path::{Path, PathBuf};
 
 use jsonc_parser::ast::Object;
 
+use super::Overrides;
 use super::definition::{Definition, StdioTarget, Target};
 use super::digest::Digest;
 use super::document::{Document, Mistake, Place};
 use super::error::ConfigError;
+use super::lookup::Lookup;
 use super::source::{self, File, Layer};
 use super::suggest::nearest;
 use super::word::Word;
-use super::{Overrides, expand};
 use crate::env::Env;
 
 /// A server that was found, before anything was looked up, read or run for it.
@@ -74,7 +75,7 @@ impl Resolved {
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let variables = match &self.definition.target {
             Target::Stdio(StdioTarget { env_file: Some(template), .. }) => {
-                let file = expand::env_file(self, template, env).ok();
+                let file = Lookup { resolved: self, env }.env_file(template).ok();
                 file.map(|(_, text)| Digest::of(text.as_bytes()))
             }
             _ => None,
