@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 
 use super::definition::{HttpTarget, StdioTarget, Target};
 use super::environment::is_for_everyone;
-use super::error::{ConfigError, Problem};
+use super::error::ConfigError;
 use super::fields::is_header;
 use super::lookup::Lookup;
+use super::problem::Problem;
 use super::quoting::is_blank;
 use super::resolved::Resolved;
 use super::server::{Endpoint, Environment, HttpEndpoint, Server, StdioEndpoint};

@@ -4,7 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::error::{BadValue, ConfigError, Problem};
+use super::error::ConfigError;
+use super::problem::{BadValue, Problem};
 use super::resolved::{Origin, Resolved};
 use super::secret_command;
 use super::template::{self, Piece};

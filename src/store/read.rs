@@ -13,7 +13,7 @@ pub enum Guard {
     /// Nobody: the user named the file. It may be a pipe, too.
     Named,
     /// Strangers: it belongs to the user or to root, and not everybody may write it. The group may:
-    /// with the umask 002 of many systems, where everybody has a group of his own, it always does.
+    /// with the umask 002 of many systems, where everybody has a group of their own, it always does.
     Strangers {
         /// The user.
         user: u32,

@@ -125,7 +125,7 @@ pub fn list(env: &Env) -> Result<Vec<Approval>, TrustError> {
 /// Approves a definition, and remembers it.
 ///
 /// `accept` is the hash that the user gave. Without one, being at a terminal must do, where the
-/// user has just seen what he approves; a script must say which definition it means, or it would
+/// user has just seen what it is; a script must say which definition it means, or it would
 /// approve whatever the file says by the time it runs.
 pub fn approve(
     unapproved: &Unapproved,
