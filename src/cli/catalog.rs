@@ -149,7 +149,7 @@ impl Catalog {
 }
 
 fn key(contact: &Contact<'_>, revision: &Revision) -> Key {
-    Key::new(&contact.server, revision, method::LIST_TOOLS, "{}", "", contact.run.env)
+    contact.lists.key(&contact.server, revision, method::LIST_TOOLS, "{}", "")
 }
 
 /// How long all pages are good; `None` when they are not to be remembered.
