@@ -2,15 +2,13 @@
 
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use aws_lc_rs::hmac;
 
 use crate::config::{Endpoint, Server};
-use crate::env::Env;
 use crate::store::{self, Guard};
 
-/// The file with the salt, in the cache directory.
-const FILE: &str = "salt";
 /// The length of the salt, in bytes.
 const SALT: usize = 32;
 
@@ -19,15 +17,20 @@ const SALT: usize = 32;
 /// It is keyed with a random salt that never leaves this machine, so that nobody who sees the name
 /// of a cache file can find out a weak password by trying.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Context(String);
+pub(super) struct Context(String);
 
 impl Context {
-    /// The context of calls to a server. `account` is more that the answers depend on, for example
-    /// who is logged in; not a token, which changes while the account stays.
+    /// The context of calls to a server, by an account.
     ///
-    /// `None` when there is no place for the salt; then nothing private can be remembered.
-    pub fn of(server: &Server, account: &str, env: &Env) -> Option<Context> {
-        let mut hash = hmac::Context::with_key(&hmac::Key::new(hmac::HMAC_SHA256, &salt(env)?));
+    /// `None` when there is no salt and no place for one; then nothing private can be remembered.
+    pub(super) fn of(
+        server: &Server,
+        account: &str,
+        salt_file: &Path,
+        user: u32,
+    ) -> Option<Context> {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, &salt(salt_file, user)?);
+        let mut hash = hmac::Context::with_key(&key);
         // Lengths go first, lest two lists of texts run together into the same bytes.
         let mut add = |text: &[u8]| {
             hash.update(&(text.len() as u64).to_le_bytes());
@@ -67,10 +70,9 @@ impl fmt::Debug for Context {
 }
 
 /// The salt of this user, made when it is first needed.
-fn salt(env: &Env) -> Option<Vec<u8>> {
-    let path = env.cache_dir()?.join(FILE);
+fn salt(path: &Path, user: u32) -> Option<Vec<u8>> {
     let read = || {
-        let bytes = store::read(&path, SALT as u64, Guard::Everybody { user: env.user }).ok()??;
+        let bytes = store::read(path, SALT as u64, Guard::Everybody { user }).ok()??;
         (bytes.len() == SALT).then_some(bytes)
     };
     if let Some(salt) = read() {
@@ -78,7 +80,7 @@ fn salt(env: &Env) -> Option<Vec<u8>> {
     }
     let mut fresh = [0; SALT];
     aws_lc_rs::rand::fill(&mut fresh).ok()?;
-    store::replace(&path, &fresh).ok()?;
-    // Another process may have done the same: both then take what is there.
+    store::replace(path, &fresh).ok()?;
+    // Another process may have done the same: both take what lies there in the end.
     read()
 }

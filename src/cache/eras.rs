@@ -139,3 +139,149 @@ impl<'a> Line<'a> {
         let _ = writeln!(out, "{} {} {seconds}", self.server, self.revision.date);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+    use crate::store::scratch::Scratch;
+
+    fn env(scratch: &Scratch) -> Env {
+        Env {
+            variables: [("HOME", scratch.path("h").to_str().unwrap())].into(),
+            user: rustix::process::geteuid().as_raw(),
+            ..Env::default()
+        }
+    }
+
+    fn at(seconds: u64) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(1_764_000_000 + seconds)
+    }
+
+    fn revision(date: &str) -> &'static Revision {
+        Revision::named(date).unwrap()
+    }
+
+    const CACHE: &str = "h/.cache/mcpmini/eras";
+    const DAY: u64 = 24 * 3600;
+
+    #[test]
+    fn what_a_server_spoke_is_remembered_for_a_week() {
+        let scratch = Scratch::new();
+        let eras = Eras::new(&env(&scratch), Mode::On);
+        let (one, other) = (Digest::of(b"1"), Digest::of(b"2"));
+        assert_eq!(eras.recall(&one, at(0)), None);
+        eras.remember(&one, revision("2025-06-18"), at(0));
+        eras.remember(&other, revision("2026-07-28"), at(1));
+        assert_eq!(eras.recall(&one, at(0)), Some(revision("2025-06-18")));
+        assert_eq!(eras.recall(&one, at(7 * DAY - 1)), Some(revision("2025-06-18")));
+        assert_eq!(eras.recall(&one, at(7 * DAY)), None);
+        assert_eq!(eras.recall(&other, at(0)), None, "a clock that was put back");
+        eras.remember(&one, revision("2026-07-28"), at(2));
+        assert_eq!(eras.recall(&one, at(2)), Some(revision("2026-07-28")));
+        eras.forget(&one);
+        assert_eq!(eras.recall(&one, at(2)), None);
+        assert_eq!(eras.recall(&other, at(2)), Some(revision("2026-07-28")));
+    }
+
+    #[test]
+    fn what_is_known_already_is_not_written_again_for_a_day() {
+        let scratch = Scratch::new();
+        let eras = Eras::new(&env(&scratch), Mode::On);
+        let server = Digest::of(b"1");
+        eras.remember(&server, revision("2025-06-18"), at(0));
+        let first = scratch.read(CACHE);
+        eras.remember(&server, revision("2025-06-18"), at(DAY - 1));
+        assert_eq!(scratch.read(CACHE), first);
+        eras.remember(&server, revision("2025-06-18"), at(DAY));
+        assert_ne!(scratch.read(CACHE), first);
+        assert_eq!(scratch.read(CACHE).lines().count(), 1);
+    }
+
+    #[test]
+    fn the_memory_is_bounded_and_keeps_the_latest() {
+        let scratch = Scratch::new();
+        let eras = Eras::new(&env(&scratch), Mode::On);
+        let server = |number: usize| Digest::of(number.to_string().as_bytes());
+        for number in 0..COUNT + 5 {
+            eras.remember(&server(number), revision("2025-06-18"), at(number as u64));
+        }
+        let text = scratch.read(CACHE);
+        assert_eq!(text.lines().count(), COUNT);
+        assert!((text.len() as u64) < LIMIT / 2);
+        assert_eq!(eras.recall(&server(4), at(1000)), None);
+        assert!(eras.recall(&server(5), at(1000)).is_some());
+    }
+
+    #[test]
+    fn the_mode_decides_what_is_done() {
+        let scratch = Scratch::new();
+        let server = Digest::of(b"1");
+        let eras = |mode| Eras::new(&env(&scratch), mode);
+        eras(Mode::Off).remember(&server, revision("2025-06-18"), at(0));
+        assert!(!scratch.path(CACHE).exists());
+        eras(Mode::Refresh).remember(&server, revision("2025-06-18"), at(0));
+        assert_eq!(eras(Mode::Refresh).recall(&server, at(0)), None);
+        assert_eq!(eras(Mode::Off).recall(&server, at(0)), None);
+        assert_eq!(eras(Mode::On).recall(&server, at(0)), Some(revision("2025-06-18")));
+    }
+
+    #[test]
+    fn nothing_that_lies_there_is_an_error() {
+        let scratch = Scratch::new();
+        let server = Digest::of(b"1");
+        let eras = Eras::new(&env(&scratch), Mode::On);
+        let key = key(&server);
+        let good = format!("{key} 2025-06-18 1764000000\n");
+        for (text, known) in [
+            (good.clone(), true),
+            (format!("garbage\n\n{good}"), true),
+            (String::new(), false),
+            (format!("{key}\n"), false),
+            (format!("{key} 1999-01-01 1764000000\n"), false),
+            (format!("{key} 2025-06-18 -1\n"), false),
+            (format!("{key} 2025-06-18 99999999999999999999\n"), false),
+            (format!("{key} 2025-06-18 18446744073709551615\n"), false),
+            (format!("{key}0 2025-06-18 1764000000\n"), false),
+            ("x".repeat(LIMIT as usize + 1), false),
+        ] {
+            scratch.write(CACHE, &text);
+            assert_eq!(eras.recall(&server, at(0)).is_some(), known, "{text}");
+        }
+        eras.remember(&server, revision("2026-07-28"), at(0));
+        assert_eq!(scratch.read(CACHE), format!("{key} 2026-07-28 1764000000\n"));
+        scratch.chmod(CACHE, 0o666);
+        assert_eq!(eras.recall(&server, at(0)), None, "anybody could have written it");
+
+        let nowhere = Eras::new(&Env::default(), Mode::On);
+        nowhere.remember(&server, revision("2026-07-28"), at(0));
+        nowhere.forget(&server);
+        assert_eq!(nowhere.recall(&server, at(0)), None);
+        // A place that cannot be written: a file where the directory should be.
+        scratch.write("f", "");
+        let file = scratch.path("f");
+        let env = Env { variables: [("HOME", file.to_str().unwrap())].into(), ..env(&scratch) };
+        Eras::new(&env, Mode::On).remember(&server, revision("2026-07-28"), at(0));
+    }
+
+    #[test]
+    fn no_server_is_lost_between_processes() {
+        let scratch = Scratch::new();
+        let servers: Vec<_> = (0_u8..8).map(|number| Digest::of(&[number])).collect();
+        // Whoever does not get the lock in time does not write, and tries again the next time.
+        for _ in 0..50 {
+            thread::scope(|scope| {
+                for server in &servers {
+                    let eras = Eras::new(&env(&scratch), Mode::On);
+                    scope.spawn(move || eras.remember(server, revision("2025-06-18"), at(0)));
+                }
+            });
+            let eras = Eras::new(&env(&scratch), Mode::On);
+            if servers.iter().all(|server| eras.recall(server, at(0)).is_some()) {
+                return;
+            }
+        }
+        panic!("some server is lost each time");
+    }
+}

@@ -7,7 +7,6 @@ mod context;
 mod eras;
 mod lists;
 
-pub use context::Context;
 pub use eras::Eras;
 pub use lists::{Found, Key, Lists, Scope};
 

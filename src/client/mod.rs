@@ -71,6 +71,30 @@ impl Client {
         &self.session
     }
 
+    /// The last lines that the server wrote on its standard error.
+    pub fn stderr_tail(&self) -> String {
+        self.connection.stderr_tail()
+    }
+
+    /// Waits until it is settled which revision is spoken, or that none will be.
+    pub async fn settle(&mut self, observer: &mut dyn Observer) {
+        while !self.session.is_settled() {
+            match self.next_event().await {
+                Event::Opened(_) => observer.opened(&self.session),
+                Event::Notified(notification) => observer.notified(&notification),
+                Event::Oddity(oddity) => drop(observer.odd(&oddity)),
+                Event::Asked(question) => match observer.asked(&question) {
+                    Reply::Answer(answer) => self.session.answer(question.from, answer),
+                    Reply::End => {
+                        let refusal = ErrorObject::method_not_found();
+                        self.session.answer(question.from, Err(refusal));
+                    }
+                },
+                Event::Answered(..) | Event::Failed(..) | Event::Closed(_) => (),
+            }
+        }
+    }
+
     /// Begins a call.
     pub fn begin(&mut self, call: Call) -> Ticket {
         self.session.call(call)

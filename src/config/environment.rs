@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 
 /// What every server gets, if it is set.
 const NAMES: [&str; 21] = [
-    // Who and where the user is, and how he reads and writes.
+    // Who and where the user is, and in which language.
     "PATH",
     "HOME",
     "USER",

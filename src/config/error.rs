@@ -1,16 +1,14 @@
-//! What can be wrong with the word that names a server, with a configuration file, or with a value
-//! in it. No message contains the value of a variable, a header or a file.
+//! What can be wrong with the word that names a server, or with a configuration file.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use super::document::{Malformed, Place};
 use super::fields::Issue;
-use super::quoting::{is_blank, printable};
-use super::secret_command::CommandFault;
+use super::problem::BadValue;
+use super::quoting::printable;
 use super::source::Layer;
-use super::word::{UrlError, WordError};
-use crate::protocol::json;
+use super::word::WordError;
 use crate::store::Fault;
 
 /// No server to contact.
@@ -29,6 +27,8 @@ pub enum ConfigError {
     },
     /// A file cannot be read.
     File(Fault),
+    /// The project's file cannot be read, or must not be believed.
+    Project(Fault),
     /// The file that was named is not there.
     NoSuchFile(PathBuf),
     /// A file is no configuration.
@@ -71,67 +71,14 @@ pub enum ConfigError {
     Value(Box<BadValue>),
 }
 
-/// A value that cannot be used.
-#[derive(Debug)]
-pub struct BadValue {
-    /// The file; `None` for a server on the command line.
-    pub path: Option<PathBuf>,
-    /// The server.
-    pub server: String,
-    /// The field: `headers.Authorization`.
-    pub field: String,
-    /// What is wrong with it.
-    pub problem: Problem,
-}
-
-/// What is wrong with a value.
-#[derive(Debug)]
-pub enum Problem {
-    /// A variable it refers to is not set.
-    Unset {
-        /// The variable.
-        variable: String,
-    },
-    /// A variable it refers to is not UTF-8.
-    NotText {
-        /// The variable.
-        variable: String,
-    },
-    /// A `${` in it begins no reference.
-    Reference,
-    /// It uses something that only the user's own files may use.
-    NotOwn(&'static str),
-    /// A file it refers to is not there.
-    Missing(PathBuf),
-    /// A file it refers to cannot be read.
-    Unreadable(Fault),
-    /// A command gave no value.
-    Command(CommandFault),
-    /// A line of a file with variables is none.
-    EnvFile {
-        /// The file.
-        path: PathBuf,
-        /// The line, beginning with 1.
-        line: usize,
-    },
-    /// It contains a NUL character.
-    Nul,
-    /// It is empty.
-    Empty,
-    /// It cannot be a header.
-    Header,
-    /// It cannot be a URL.
-    Url(UrlError),
-    /// It is not a directory.
-    NoDirectory(PathBuf),
-    /// It is a whole command line.
-    Blanks(String),
-}
-
 impl ConfigError {
     /// Whether the command line is wrong, and not a file.
     pub fn is_usage(&self) -> bool {
-        matches!(self, ConfigError::Word(_) | ConfigError::Misfit { .. })
+        match self {
+            ConfigError::Word(_) | ConfigError::Misfit { .. } => true,
+            ConfigError::Value(bad) => bad.path.is_none(),
+            _ => false,
+        }
     }
 }
 
@@ -158,6 +105,13 @@ impl fmt::Display for ConfigError {
                 write!(f, "{flag} does not fit {server}: it is for a server that is {needed}")
             }
             ConfigError::File(fault) => fault.fmt(f),
+            ConfigError::Project(fault) => {
+                let path = fault.path.display();
+                write!(
+                    f,
+                    "{fault}; `--config {path}` takes it as it is, MCPMINI_NO_PROJECT=1 leaves it out"
+                )
+            }
             ConfigError::NoSuchFile(path) => {
                 write!(f, "cannot read {}: there is no such file", path.display())
             }
@@ -179,16 +133,6 @@ impl fmt::Display for ConfigError {
             }
             ConfigError::Value(bad) => bad.fmt(f),
         }
-    }
-}
-
-impl fmt::Display for BadValue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(path) = &self.path {
-            write!(f, "{}: ", path.display())?;
-        }
-        let (server, field) = (printable(&self.server), printable(&self.field));
-        write!(f, "Server \"{server}\": \"{field}\" {}", self.problem)
     }
 }
 
@@ -223,54 +167,4 @@ fn looked_at_files(f: &mut fmt::Formatter<'_>, paths: &[PathBuf]) -> fmt::Result
     }
     let paths: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
     write!(f, " (looked at {})", paths.join(", "))
-}
-
-impl fmt::Display for Problem {
-    /// What follows the name of the field.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Problem::Unset { variable } => {
-                let variable = printable(variable);
-                write!(f, "needs the variable {variable}, which is not set")
-            }
-            Problem::NotText { variable } => {
-                write!(f, "needs the variable {}, which is not UTF-8", printable(variable))
-            }
-            Problem::Reference => f.write_str(
-                "has a ${ that begins none of ${NAME}, ${NAME:-default}, ${env:NAME} and \
-                 ${file:PATH}; a plain one is written $${",
-            ),
-            Problem::NotOwn(what) => {
-                write!(f, "uses {what}, which is only for files of your own")
-            }
-            Problem::Missing(path) => {
-                write!(f, "needs {}, and there is no such file", path.display())
-            }
-            Problem::Unreadable(fault) => write!(f, "needs a file: {fault}"),
-            Problem::Command(fault) => write!(f, "has no value: {fault}"),
-            Problem::EnvFile { path, line } => {
-                write!(f, "needs {}:{line} to be NAME=value", path.display())
-            }
-            Problem::Nul => f.write_str("must not contain a NUL character"),
-            Problem::Empty => f.write_str("must not be empty"),
-            Problem::Header => {
-                f.write_str("is no header: its name or its value has characters that none may have")
-            }
-            Problem::Url(error) => write!(f, "cannot be used: {error}"),
-            Problem::NoDirectory(path) => write!(f, "is no directory: {}", path.display()),
-            Problem::Blanks(command) => blanks(f, command),
-        }
-    }
-}
-
-/// Suggests how to write a command line that was put into one string.
-fn blanks(f: &mut fmt::Formatter<'_>, command: &str) -> fmt::Result {
-    let mut words = command.split(is_blank).filter(|word| !word.is_empty()).map(json::string);
-    let program = words.next().unwrap_or_default();
-    let args = words.collect::<Vec<_>>().join(", ");
-    write!(
-        f,
-        "is not split at blanks, and there is no such program; write \"command\": {program}, \
-         \"args\": [{args}]"
-    )
 }

@@ -109,7 +109,7 @@ pub fn quote(word: &str) -> String {
     if !word.chars().any(is_unprintable) {
         return format!("'{}'", word.replace('\'', r"'\''"));
     }
-    // The form of bash, zsh and POSIX 2024; it is the only one that can name such characters.
+    // Of bash and zsh; no other form can name such characters.
     let mut quoted = String::from("$'");
     for letter in word.chars() {
         match letter {
@@ -118,7 +118,10 @@ pub fn quote(word: &str) -> String {
             '\t' => quoted.push_str("\\t"),
             _ if is_unprintable(letter) => {
                 // Writing to a string does not fail.
-                let _ = write!(quoted, "\\u{:04x}", u32::from(letter));
+                let _ = match u32::from(letter) {
+                    short @ ..=0xffff => write!(quoted, "\\u{short:04x}"),
+                    long => write!(quoted, "\\U{long:08x}"),
+                };
             }
             _ => quoted.push(letter),
         }
@@ -199,6 +202,7 @@ mod tests {
         check("a\x1b[2J", r"$'a\u001b[2J'");
         check("a\n'\\", r"$'a\n\'\\'");
         check("\u{202e}gpj", r"$'\u202egpj'");
+        check("\u{e0041}", r"$'\U000e0041'");
         check("größe", "größe");
     }
 

@@ -4,14 +4,15 @@ use std::path::{Path, PathBuf};
 
 use jsonc_parser::ast::Object;
 
+use super::Overrides;
 use super::definition::{Definition, StdioTarget, Target};
 use super::digest::Digest;
 use super::document::{Document, Mistake, Place};
 use super::error::ConfigError;
+use super::lookup::Lookup;
 use super::source::{self, File, Layer};
 use super::suggest::nearest;
 use super::word::Word;
-use super::{Overrides, expand};
 use crate::env::Env;
 
 /// A server that was found, before anything was looked up, read or run for it.
@@ -74,7 +75,7 @@ impl Resolved {
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let variables = match &self.definition.target {
             Target::Stdio(StdioTarget { env_file: Some(template), .. }) => {
-                let file = expand::env_file(self, template, env).ok();
+                let file = Lookup { resolved: self, env }.env_file(template).ok();
                 file.map(|(_, text)| Digest::of(text.as_bytes()))
             }
             _ => None,
@@ -161,7 +162,11 @@ impl Search<'_> {
     }
 
     fn load(&self, layer: Layer, missed: &mut Vec<PathBuf>) -> Result<Option<File>, ConfigError> {
-        let file = source::load(layer, self.env, self.overrides.config.as_deref(), missed)?;
+        let file = source::load(layer, self.env, self.overrides.config.as_deref(), missed);
+        let file = match file {
+            Err(fault) if layer == Layer::Project => return Err(ConfigError::Project(fault)),
+            other => other?,
+        };
         if layer == Layer::Named && file.is_none() {
             return Err(ConfigError::NoSuchFile(missed.pop().unwrap_or_default()));
         }
@@ -672,17 +677,19 @@ mod tests {
         scratch.write(PROJECT, "{");
         assert_eq!(error(&scratch, "s"), format!("{PROJECT}:1:1: not JSON: unterminated object"));
         assert!(resolve("user:s", &world(&scratch), &Overrides::default()).is_ok());
+        let instead =
+            format!("`--config {PROJECT}` takes it as it is, MCPMINI_NO_PROJECT=1 leaves it out");
         scratch.write(PROJECT, "{}");
         scratch.chmod(PROJECT, 0o666);
         assert_eq!(
             error(&scratch, "s"),
             format!(
-                "cannot read {PROJECT}: others may change it (to forbid that: chmod o-w {PROJECT})"
+                "cannot read {PROJECT}: others may change it (to forbid that: chmod o-w {PROJECT}); {instead}"
             )
         );
         scratch.write(PROJECT, "{}");
         std::fs::write(scratch.path(PROJECT), b"\xff{}").unwrap();
-        assert_eq!(error(&scratch, "s"), format!("cannot read {PROJECT}: not UTF-8"));
+        assert_eq!(error(&scratch, "s"), format!("cannot read {PROJECT}: not UTF-8; {instead}"));
     }
 
     #[test]

@@ -53,7 +53,7 @@ impl Layer {
         }
     }
 
-    /// Whether what the file says was written by the user, or by somebody he believes anyway.
+    /// Whether what the file says was written by the user, or by somebody believed anyway.
     pub fn is_own(self) -> bool {
         self != Layer::Project
     }

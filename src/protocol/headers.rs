@@ -11,7 +11,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::decimal::Decimal;
-use super::tree::{Tree, members, unquote};
+use super::jsonrpc::scan;
+use super::tree::Tree;
 
 /// What the names of mirrored parameters start with.
 pub const PARAM_PREFIX: &str = "Mcp-Param-";
@@ -197,15 +198,12 @@ pub fn values(
 
 /// The JSON at the end of a path of keys; the last one of equal keys counts.
 fn value_at<'a>(arguments: &'a str, path: &[String]) -> Option<&'a str> {
-    path.iter().try_fold(arguments, |json, key| {
-        let members = members(json).ok()?;
-        members.iter().rev().find(|member| member.key == *key).map(|member| member.value)
-    })
+    path.iter().try_fold(arguments, |json, key| scan::member(json, key))
 }
 
 /// A value as text (Streamable HTTP, Value Encoding: type conversion).
 fn header_text(json: &str) -> Option<String> {
-    if let Some(text) = unquote(json) {
+    if let Some(text) = scan::unescape(json) {
         return Some(text.into_owned());
     }
     if matches!(json, "true" | "false") {
@@ -220,66 +218,21 @@ fn header_text(json: &str) -> Option<String> {
     Some(if json.contains(['e', 'E']) { integer.to_string() } else { json.to_owned() })
 }
 
-/// Why a header that a user wants to add is refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HeaderFault {
-    /// There is no colon.
-    NoColon,
-    /// The name is no token (RFC 9110, section 5.6.2).
-    Name,
-    /// The value has characters other than visible ASCII, space and tab.
-    Value,
-    /// The protocol or the connection sets this header itself.
-    Reserved,
-}
-
-/// Headers that users may not set, in lower case: they are of the protocol, or frame the message.
-const RESERVED: [&str; 18] = [
-    "accept",
-    "connection",
-    "content-encoding",
-    "content-length",
-    "content-type",
-    "expect",
-    "host",
-    "keep-alive",
-    "last-event-id",
-    "mcp-method",
-    "mcp-name",
-    "mcp-protocol-version",
-    "mcp-session-id",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
-
-/// Reads a header as a user writes it, `Name: value`, and checks it.
-pub fn read_header(line: &str) -> Result<(&str, &str), HeaderFault> {
-    let (name, value) = line.split_once(':').ok_or(HeaderFault::NoColon)?;
-    let value = value.trim_matches([' ', '\t']);
-    check_header(name, value)?;
-    Ok((name, value))
-}
-
-/// Whether a user may add a header.
-pub fn check_header(name: &str, value: &str) -> Result<(), HeaderFault> {
-    if !is_token(name) {
-        return Err(HeaderFault::Name);
-    }
-    if !value.bytes().all(|byte| matches!(byte, b'\t' | b' '..=b'~')) {
-        return Err(HeaderFault::Value);
-    }
-    let name = name.to_ascii_lowercase();
-    let mirrored = name.starts_with(&PARAM_PREFIX.to_ascii_lowercase());
-    if mirrored || RESERVED.contains(&&*name) { Err(HeaderFault::Reserved) } else { Ok(()) }
-}
-
 /// Whether a text is a token, which names of headers are (RFC 9110, section 5.6.2).
 fn is_token(text: &str) -> bool {
     let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     !text.is_empty() && text.bytes().all(letter)
+}
+
+impl fmt::Display for Unmirrorable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Unmirrorable { path, value } = self;
+        write!(
+            f,
+            "{}: the tool wants this value in a header, and no header can carry {value}",
+            path.join(".")
+        )
+    }
 }
 
 impl fmt::Display for InvalidAnnotation {
@@ -290,6 +243,184 @@ impl fmt::Display for InvalidAnnotation {
             InvalidAnnotation::Twice(at) => (at, "has the name of another one"),
             InvalidAnnotation::Unreachable(at) => (at, "is not on a property of the arguments"),
         };
-        write!(f, "{ANNOTATION} at \"{}\" {what}", at.escape_debug())
+        let at = if at.is_empty() { "the top" } else { at };
+        write!(f, "{ANNOTATION} at {} {what}", at.escape_debug())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_encoded_where_it_would_not_be_safe() {
+        let check = |value, expected: &str| assert_eq!(encode_value(value), expected, "{value:?}");
+        // The table of the specification.
+        check("us-west1", "us-west1");
+        check("Hello, 世界", "=?base64?SGVsbG8sIOS4lueVjA==?=");
+        check(" padded ", "=?base64?IHBhZGRlZCA=?=");
+        check("line1\nline2", "=?base64?bGluZTEKbGluZTI=?=");
+        check("=?base64?literal?=", "=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?=");
+        // Beyond it.
+        check("", "");
+        check("a b", "a b");
+        check("~!\"#", "~!\"#");
+        check(" ", "=?base64?IA==?=");
+        check("a ", "=?base64?YSA=?=");
+        check("a\tb", "=?base64?YQli?=");
+        check("a\r\nb", "=?base64?YQ0KYg==?=");
+        check("\u{7f}", "=?base64?fw==?=");
+        check("=?base64?=", "=?base64?PT9iYXNlNjQ/PQ==?=");
+        check("=?base64?x", "=?base64?x");
+        check("=?BASE64?x?=", "=?BASE64?x?=");
+        check("file:///path/to/file%20name.txt", "file:///path/to/file%20name.txt");
+    }
+
+    #[test]
+    fn marks_are_found_along_properties() {
+        let check = |schema: &str, expected: &[(&str, &str)]| {
+            let found = mirrored(schema).unwrap();
+            let found: Vec<_> =
+                found.iter().map(|mark| (&*mark.header, mark.path.join("/"))).collect();
+            let expected: Vec<_> =
+                expected.iter().map(|(header, path)| (*header, (*path).to_owned())).collect();
+            assert_eq!(found, expected, "{schema}");
+        };
+        let marked = |types: &str| {
+            format!(r#"{{"properties":{{"a":{{"type":{types},"x-mcp-header":"A"}}}}}}"#)
+        };
+        for types in [
+            r#""string""#,
+            r#""integer""#,
+            r#""boolean""#,
+            r#"["string","null"]"#,
+            r#"["integer","boolean"]"#,
+        ] {
+            check(&marked(types), &[("A", "a")]);
+        }
+        check(
+            r#"{"properties":{"b":{"type":"string","x-mcp-header":"B-1"},"o":{"type":"object",
+                "properties":{"a.b":{"properties":{"c":{"type":"integer","x-mcp-header":"c!"}}}}}}}"#,
+            &[("B-1", "b"), ("c!", "o/a.b/c")],
+        );
+        check(r#"{"properties":{"x-mcp-header":{"type":"string"}}}"#, &[]);
+        check(
+            r#"{"properties":{"a":{"default":{"x-mcp-header":""},"enum":[{"x-mcp-header":1}]}}}"#,
+            &[],
+        );
+        check(r#"{"examples":[{"x-mcp-header":"A"}],"x-own":{"x-mcp-header":"A"}}"#, &[]);
+        for nothing in ["{}", "null", "[]", "true", "", "{", r#"{"properties":[]}"#] {
+            check(nothing, &[]);
+        }
+    }
+
+    #[track_caller]
+    fn refuse(schema: &str, expected: fn(String) -> InvalidAnnotation, at: &str) {
+        assert_eq!(mirrored(schema), Err(expected(at.to_owned())), "{schema}");
+    }
+
+    #[test]
+    fn a_mark_is_a_token_of_its_own() {
+        let check = |name: &str| {
+            let property = format!(r#"{{"type":"string","x-mcp-header":{name}}}"#);
+            let schema = format!(r#"{{"properties":{{"a":{property}}}}}"#);
+            refuse(&schema, InvalidAnnotation::Name, "a");
+        };
+        check(r#""""#);
+        check(r#""a b""#);
+        check(r#""a:b""#);
+        check(r#""é""#);
+        check(r#""a\n""#);
+        check(r#""a\r\nX: y""#);
+        check(r#""\u0000""#);
+        check("null");
+        check("7");
+        check("[]");
+        check("{}");
+        let same = |one: &str, other: &str| {
+            let mark = |name| format!(r#"{{"type":"string","x-mcp-header":"{name}"}}"#);
+            let inner = format!(r#"{{"properties":{{"b":{}}}}}"#, mark(other));
+            let schema = format!(r#"{{"properties":{{"a":{},"o":{inner}}}}}"#, mark(one));
+            refuse(&schema, InvalidAnnotation::Twice, "o.b");
+        };
+        same("A", "A");
+        same("Region", "rEGION");
+    }
+
+    #[test]
+    fn a_mark_is_on_a_primitive_type() {
+        let check = |types: &str| {
+            let schema = format!(r#"{{"properties":{{"a":{{{types}"x-mcp-header":"A"}}}}}}"#);
+            refuse(&schema, InvalidAnnotation::Type, "a");
+        };
+        check("");
+        check(r#""type":"number","#);
+        check(r#""type":"object","#);
+        check(r#""type":"array","#);
+        check(r#""type":"null","#);
+        check(r#""type":["null"],"#);
+        check(r#""type":[],"#);
+        check(r#""type":["string","number"],"#);
+        check(r#""type":"text","#);
+        check(r#""type":7,"#);
+        check(r#""anyOf":[{"type":"string"}],"#);
+    }
+
+    #[test]
+    fn a_mark_is_reached_by_properties_alone() {
+        let check = |schema: &str, at: &str| refuse(schema, InvalidAnnotation::Unreachable, at);
+        let mark = r#"{"type":"string","x-mcp-header":"A"}"#;
+        check(mark, "");
+        for keyword in APPLICATORS {
+            let inside = format!(r#"{{"properties":{{"a":{{"{keyword}":{mark}}}}}}}"#);
+            check(&inside, &format!("a.{keyword}"));
+            let listed = format!(r#"{{"properties":{{"a":{{"{keyword}":[true,{mark}]}}}}}}"#);
+            check(&listed, &format!("a.{keyword}"));
+            let below = format!(r#"{{"{keyword}":{{"properties":{{"b":{mark}}}}}}}"#);
+            check(&below, &format!("{keyword}.b"));
+        }
+        for keyword in COLLECTIONS {
+            check(&format!(r#"{{"{keyword}":{{"d":{mark}}}}}"#), &format!("{keyword}.d"));
+        }
+    }
+
+    #[test]
+    fn values_are_read_at_their_exact_path() {
+        let mark = |header: &str, path: &[&str]| Mirrored {
+            header: header.into(),
+            path: path.iter().map(|key| (*key).into()).collect(),
+        };
+        let marks = [mark("A", &["a"]), mark("B", &["o", "b"])];
+        let check = |arguments: &str, expected: &[(&str, &str)]| {
+            let found = values(&marks, arguments).unwrap();
+            let found: Vec<_> = found.iter().map(|(header, value)| (&**header, &**value)).collect();
+            assert_eq!(found, expected, "{arguments}");
+        };
+        check(r#"{"a":"x","o":{"b":"y"},"b":"z"}"#, &[("A", "x"), ("B", "y")]);
+        check("{}", &[]);
+        check(r#"{"a":null,"o":null}"#, &[]);
+        check(r#"{"a":"","o":"b"}"#, &[("A", "")]);
+        check(r#"{"a":"null"}"#, &[("A", "null")]);
+        check(r#"{"a":"zone \u4e2d\n"}"#, &[("A", "zone 中\n")]);
+        check(r#"{"a":1,"a":2}"#, &[("A", "2")]);
+        check(r#"{"\u0061":true,"o":{"b":false}}"#, &[("A", "true"), ("B", "false")]);
+        check(r#"{"a":42,"o":{"b":-7}}"#, &[("A", "42"), ("B", "-7")]);
+        check(r#"{"a":42.0,"o":{"b":1e3}}"#, &[("A", "42.0"), ("B", "1000")]);
+        check(
+            r#"{"a":9007199254740991,"o":{"b":-9007199254740991}}"#,
+            &[("A", "9007199254740991"), ("B", "-9007199254740991")],
+        );
+        for value in [
+            "9007199254740992",
+            "-9007199254740992",
+            "1.5",
+            "1e400",
+            "18446744073709551615",
+            "[]",
+            "{}",
+        ] {
+            let refused = Unmirrorable { path: vec!["a".into()], value: value.into() };
+            assert_eq!(values(&marks, &format!(r#"{{"a":{value}}}"#)), Err(refused));
+        }
     }
 }

@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     fn error(code: i64, message: &str, data: Option<&str>) -> ErrorObject {
-        ErrorObject { code, message: message.into(), data: data.map(Into::into) }
+        ErrorObject { code, message: message.into(), data: data.map(Into::into), source: None }
     }
 
     #[test]

@@ -3,6 +3,9 @@
 /// Longer names are compared by their beginning, so that a comparison costs at most 4,096 steps.
 const LENGTH: usize = 64;
 
+/// How many candidates are looked at.
+const CANDIDATES: usize = 10_000;
+
 /// The candidate that `wanted` is most likely a misspelling of; `None` when none is near.
 ///
 /// Near is a name that differs in case and separators only (`pageSize`, `page-size`), or in about
@@ -17,9 +20,14 @@ const LENGTH: usize = 64;
 pub fn closest<'c>(wanted: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     let wanted = letters(wanted);
     let allowed = (wanted.len() / 3).max(1);
-    let measured = candidates.into_iter().map(|name| (distance(&wanted, &letters(name)), name));
-    let near = measured.filter(|(distance, _)| *distance <= allowed && *distance < wanted.len());
-    near.min_by_key(|(distance, _)| *distance).map(|(_, name)| name)
+    let measured = candidates.into_iter().take(CANDIDATES).filter_map(|name| {
+        let letters = letters(name);
+        // Names of so different a length cannot be near.
+        let possible = letters.len().abs_diff(wanted.len()) <= allowed;
+        let distance = possible.then(|| distance(&wanted, &letters))?;
+        (distance <= allowed && distance < wanted.len()).then_some((distance, name))
+    });
+    measured.min_by_key(|(distance, _)| *distance).map(|(_, name)| name)
 }
 
 /// A name in the form in which spellings of one name are equal: `page_size`, `pageSize`,

@@ -9,11 +9,13 @@ mod fault;
 mod lock;
 mod read;
 mod replace;
+mod room;
 
 pub use fault::{Action, Fault, Reason};
 pub use lock::{Lock, lock};
 pub use read::{Guard, read, read_text};
 pub use replace::{create_dir, remove, replace};
+pub use room::make_room;
 
 #[cfg(test)]
 pub(crate) mod scratch;

@@ -13,12 +13,13 @@ pub enum Guard {
     /// Nobody: the user named the file. It may be a pipe, too.
     Named,
     /// Strangers: it belongs to the user or to root, and not everybody may write it. The group may:
-    /// with the umask 002 of many systems, where everybody has a group of his own, it always does.
+    /// with the umask 002 of many systems, where everybody has a group of their own, it always does.
     Strangers {
         /// The user.
         user: u32,
     },
-    /// Everybody else: it belongs to the user, who alone may write it and the directory it is in.
+    /// Everybody else: it belongs to the user or to root, and its owner alone may write it and the
+    /// directory it is in.
     Everybody {
         /// The user.
         user: u32,
@@ -81,29 +82,18 @@ fn is_absent(error: &io::Error) -> bool {
 }
 
 fn check(path: &Path, metadata: &Metadata, guard: Guard) -> Result<(), Reason> {
-    let foreign = || Reason::ForeignOwner { owner: metadata.uid() };
-    let writable = |chmod| Reason::WritableByOthers { what: path.to_owned(), chmod };
-    match guard {
-        Guard::Named => Ok(()),
-        Guard::Strangers { user } => {
-            if metadata.uid() != user && metadata.uid() != 0 {
-                return Err(foreign());
-            }
-            if metadata.mode() & OTHERS_WRITE != 0 {
-                return Err(writable("o-w"));
-            }
-            Ok(())
-        }
-        Guard::Everybody { user } => {
-            if metadata.uid() != user {
-                return Err(foreign());
-            }
-            if metadata.mode() & (GROUP_WRITE | OTHERS_WRITE) != 0 {
-                return Err(writable("go-w"));
-            }
-            check_directory(path)
-        }
+    let (user, forbidden, chmod) = match guard {
+        Guard::Named => return Ok(()),
+        Guard::Strangers { user } => (user, OTHERS_WRITE, "o-w"),
+        Guard::Everybody { user } => (user, GROUP_WRITE | OTHERS_WRITE, "go-w"),
+    };
+    if metadata.uid() != user && metadata.uid() != 0 {
+        return Err(Reason::ForeignOwner { owner: metadata.uid() });
     }
+    if metadata.mode() & forbidden != 0 {
+        return Err(Reason::WritableByOthers { what: path.to_owned(), chmod });
+    }
+    if matches!(guard, Guard::Everybody { .. }) { check_directory(path) } else { Ok(()) }
 }
 
 /// Who may write a directory can put an old version of a file back into it.
@@ -178,10 +168,16 @@ mod tests {
         check(0o600, 0o770, everybody, "directory");
         check(0o600, 0o707, everybody, "directory");
         check(0o600, 0o1777, everybody, "ok");
-        check(0o600, 0o700, Guard::Everybody { user: us() + 1 }, "foreign");
-        // Root may own what strangers must not: /etc is root's.
-        let root_is_fine = if us() == 0 { "ok" } else { "foreign" };
-        check(0o600, 0o700, Guard::Strangers { user: us() + 1 }, root_is_fine);
+        // Root may own what others must not: it can do anything anyway.
+        let owner = if us() == 0 { "ok" } else { "foreign" };
+        check(0o600, 0o700, Guard::Strangers { user: us() + 1 }, owner);
+        check(0o600, 0o700, Guard::Everybody { user: us() + 1 }, owner);
+        if us() == 0 {
+            std::os::unix::fs::chown(&file, Some(4711), None).unwrap();
+            check(0o600, 0o700, Guard::Strangers { user: 0 }, "foreign");
+            check(0o600, 0o700, Guard::Everybody { user: 0 }, "foreign");
+            check(0o600, 0o700, Guard::Everybody { user: 4711 }, "ok");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A directory for one test.
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::fs::{self, DirBuilder, Permissions};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::PathBuf;
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -27,7 +27,9 @@ impl Scratch {
     /// Writes a file, mode 0644, and makes the directories above it.
     pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
         let path = self.path(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        // Whatever the umask is, nobody else may write here.
+        let mut builder = DirBuilder::new();
+        builder.recursive(true).mode(0o755).create(path.parent().unwrap()).unwrap();
         fs::write(&path, text).unwrap();
         self.chmod(name, 0o644);
         path

@@ -7,11 +7,13 @@
 pub mod http;
 pub mod sse;
 pub mod stdio;
+pub mod tail;
 
 use std::convert::Infallible;
 
 use async_channel::{Receiver, Sender};
 
+use self::tail::Tail;
 use crate::protocol::{Incoming, Outgoing};
 
 /// The client's end of a transport.
@@ -20,6 +22,7 @@ pub struct Connection {
     outbox: Sender<Outgoing>,
     inbox: Receiver<Incoming>,
     calm: Sender<Infallible>,
+    stderr: Tail,
 }
 
 /// The transport's end.
@@ -31,6 +34,8 @@ pub struct Port {
     pub inbox: Sender<Incoming>,
     /// Ends when there is no more time to be polite.
     pub calm: Receiver<Infallible>,
+    /// Where the transport keeps what the server writes on its standard error, if it has one.
+    pub stderr: Tail,
 }
 
 /// How many reports may wait for the client before the transport stops reading.
@@ -44,8 +49,14 @@ impl Connection {
         let (outbox, from_client) = async_channel::unbounded();
         let (to_client, inbox) = async_channel::bounded(INBOX);
         let (calm, until_calm_ends) = async_channel::bounded(1);
-        let port = Port { outbox: from_client, inbox: to_client, calm: until_calm_ends };
-        (Connection { outbox, inbox, calm }, port)
+        let stderr = Tail::default();
+        let port = Port {
+            outbox: from_client,
+            inbox: to_client,
+            calm: until_calm_ends,
+            stderr: stderr.clone(),
+        };
+        (Connection { outbox, inbox, calm, stderr }, port)
     }
 
     /// Queues something for the transport. Nothing happens when the transport has ended.
@@ -63,6 +74,11 @@ impl Connection {
         self.outbox.close();
         // A transport that waits for room in the inbox must not wait for ever.
         self.inbox.close();
+    }
+
+    /// The last lines that the server wrote on its standard error.
+    pub fn stderr_tail(&self) -> String {
+        self.stderr.text()
     }
 
     /// Tells a transport that shuts down to do it at once.

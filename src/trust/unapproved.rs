@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::config::{Digest, Layer, Target, quoting};
 
-/// A definition that the user has not approved, with all he needs to know to do so.
+/// A definition that the user has not approved, with all there is to know to do so.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unapproved {
     /// The server.

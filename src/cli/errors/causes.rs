@@ -151,6 +151,7 @@ mod tests {
         let object = ErrorObject {
             code: -32602,
             message: "bad args".into(),
+            source: None,
             data: Some("{\"d\":1.0}".into()),
         };
         let error = Error::from(&object);

@@ -11,9 +11,11 @@ use crate::protocol::model::schema::{InputSchema, Schema, Shape, Types};
 use crate::protocol::similar::closest;
 use crate::protocol::tree::Tree;
 
-/// How many comparisons of a value with a schema one check may take. A schema can be written so
-/// that it never ends.
-const EFFORT: u32 = 100_000;
+/// How many comparisons one check may take. A schema can be written so that it never ends.
+const EFFORT: usize = 10_000_000;
+
+/// How many faults are reported.
+const FAULTS: usize = 20;
 
 /// How deep schemas may nest around a value. A `$ref` can lead to itself.
 const DEPTH: u32 = 64;
@@ -24,7 +26,7 @@ pub(super) fn faults(schema: &InputSchema<'_>, arguments: &str) -> Vec<ArgError>
     // Arguments are an object. A schema that wants something else is no schema for arguments.
     let fits = root.types().is_none_or(|types| types.has(Types::OBJECT));
     match Tree::parse(arguments) {
-        Ok(value) if fits => Check { effort: EFFORT }.value(root, &value, "", DEPTH),
+        Ok(value) if fits => distinct(Check { effort: EFFORT }.value(root, &value, "", DEPTH)),
         _ => Vec::new(),
     }
 }
@@ -36,12 +38,29 @@ pub(super) fn accepts(shape: &Shape<'_>, json: &str) -> bool {
     shape.schemas().iter().any(|schema| check.value(*schema, &value, "", DEPTH).is_empty())
 }
 
+/// The first of the faults, each once: the parts of a schema may ask for the same.
+fn distinct(faults: Vec<ArgError>) -> Vec<ArgError> {
+    let mut kept = Vec::new();
+    for fault in faults {
+        if kept.len() < FAULTS && !kept.contains(&fault) {
+            kept.push(fault);
+        }
+    }
+    kept
+}
+
 struct Check {
     /// How many comparisons are left.
-    effort: u32,
+    effort: usize,
 }
 
 impl Check {
+    /// Accounts for comparisons; false when there were too many.
+    fn may_compare(&mut self, comparisons: usize) -> bool {
+        self.effort = self.effort.saturating_sub(comparisons);
+        self.effort > 0
+    }
+
     /// What is wrong with the value at the path `at`, by one schema.
     fn value(
         &mut self,
@@ -50,10 +69,10 @@ impl Check {
         at: &str,
         depth: u32,
     ) -> Vec<ArgError> {
-        if self.effort == 0 || depth == 0 {
+        let comparisons = 1 + schema.choices().map_or(0, <[_]>::len);
+        if depth == 0 || !self.may_compare(comparisons) {
             return Vec::new();
         }
-        self.effort -= 1;
         if schema.is_false() {
             return vec![ArgError::value(at, ValueFault::Forbidden)];
         }
@@ -126,6 +145,10 @@ impl Check {
         at: &str,
         depth: u32,
     ) -> Vec<ArgError> {
+        let keys = schema.required().count() + schema.properties().count();
+        if !self.may_compare(keys.saturating_mul(value.members().len())) {
+            return Vec::new();
+        }
         let missing = schema.required().filter(|key| value.get(key).is_none());
         let keys: Vec<_> = missing.map(|key| path::member(at, &key)).collect();
         let mut faults = Vec::new();
@@ -139,7 +162,7 @@ impl Check {
             let additional = schema.additional().filter(|_| !schema.has_patterns());
             match known.or(additional) {
                 Some(shut) if known.is_none() && shut.is_false() => {
-                    faults.push(unknown_key(at, key, &Shape::from(schema)));
+                    faults.push(unknown_key(at, key, key, &Shape::from(schema)));
                 }
                 Some(schema) => faults.extend(self.value(schema, member, &at_member(), depth)),
                 None => {}
@@ -149,10 +172,13 @@ impl Check {
     }
 }
 
-/// The error for a key that the value at `at` does not have.
-pub(super) fn unknown_key(at: &str, key: &str, shape: &Shape<'_>) -> ArgError {
+/// The error for a key that the value at `at` does not have. `meant` is what the key may have been
+/// meant as: itself, or more of the word where dots were perhaps not meant to lead inside.
+pub(super) fn unknown_key(at: &str, key: &str, meant: &str, shape: &Shape<'_>) -> ArgError {
     let names = shape.names();
-    let suggestion = closest(key, names.iter().copied()).map(|name| path::member(at, name));
+    let whole = names.iter().copied().find(|name| *name == meant);
+    let nearest = whole.or_else(|| closest(key, names.iter().copied()));
+    let suggestion = nearest.map(|name| path::member(at, name));
     let known = names.into_iter().map(|name| path::member(at, name)).collect();
     ArgError::value(&path::member(at, key), ValueFault::Unknown { suggestion, known })
 }

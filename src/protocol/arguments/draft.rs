@@ -3,10 +3,15 @@
 //! Only what a word leads into is opened. Everything else stays the text it came in, so that
 //! changing one member of an object leaves the numbers and the order of the others alone.
 
+use std::fmt;
+
+use serde::de::{Deserializer as _, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
 use super::path::Step;
 use crate::protocol::json;
+use crate::protocol::jsonrpc::scan;
 use crate::protocol::model::schema::Types;
-use crate::protocol::tree::{elements, members};
 
 /// A value that can be changed.
 #[derive(Debug)]
@@ -135,15 +140,10 @@ impl Draft {
     /// Takes a text apart if it is a container.
     fn open(&mut self) {
         let Draft::Text(text) = self else { return };
-        if let Ok(found) = members(text) {
-            let opened = found.into_iter().map(|member| Member {
-                name: member.key.into_owned(),
-                quoted: member.quoted.to_owned(),
-                value: Draft::new(member.value),
-            });
-            *self = Draft::Object(opened.collect());
-        } else if let Ok(found) = elements(text) {
-            *self = Draft::Array(found.into_iter().map(Draft::new).collect());
+        if text.starts_with('{') {
+            *self = Draft::Object(members(text));
+        } else if text.starts_with('[') {
+            *self = Draft::Array(scan::elements(text).map(Draft::new).collect());
         }
     }
 
@@ -157,6 +157,37 @@ impl Draft {
             Draft::Array(_) => Types::ARRAY,
             Draft::Object(_) => Types::OBJECT,
         }
+    }
+}
+
+/// The members of an object, with their keys as they stand.
+fn members(text: &str) -> Vec<Member> {
+    let members = serde_json::Deserializer::from_str(text).deserialize_map(Members);
+    members.expect("a draft is made of valid JSON")
+}
+
+struct Members;
+
+impl<'de> Visitor<'de> for Members {
+    type Value = Vec<Member>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Vec<Member>, A::Error> {
+        let mut members = Vec::new();
+        // Raw keys too: a key of text would refuse a surrogate without its partner.
+        while let Some((key, value)) = map.next_entry::<&RawValue, &RawValue>()? {
+            let quoted = key.get();
+            let name = scan::unescape(quoted).unwrap_or_default().into_owned();
+            members.push(Member {
+                name,
+                quoted: quoted.to_owned(),
+                value: Draft::new(value.get()),
+            });
+        }
+        Ok(members)
     }
 }
 

@@ -3,13 +3,8 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::path::KeyFault;
+use super::shown::{Listed, Shown};
 use crate::protocol::model::schema::Types;
-
-/// How much of a text an error shows, in characters.
-const EXCERPT: usize = 60;
-
-/// How many names or values an error lists.
-const LISTED: usize = 12;
 
 /// Why words are no arguments for a tool.
 ///
@@ -166,7 +161,7 @@ impl Display for ArgError {
             ArgError::Word { word, fault } => write!(f, "\"{}\" {fault}", Shown(word)),
             ArgError::Value { key, fault: ValueFault::ArrayText(reason) } => {
                 let key = Shown(key);
-                write!(f, "{key}: not JSON: {reason}; as one element of the array: {key}[]=…")
+                write!(f, "{key}: not JSON: {reason}; to send it as one element: {key}[]=…")
             }
             ArgError::Value { key, fault } => write!(f, "{}: {fault}", Shown(key)),
             ArgError::Missing(keys) => write!(f, "missing: {}", Listed(keys)),
@@ -184,21 +179,21 @@ impl Display for WordFault {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             WordFault::NoArgument => {
-                f.write_str("is no argument: write key=value, key:=JSON, '{…}', @file or -")
+                f.write_str("is not an argument: write key=value, key:=JSON, '{…}', @file or -")
             }
             WordFault::Key(fault) => write!(f, "has a wrong key: {fault}"),
             WordFault::NoPath => {
-                f.write_str("names no file after the @; a value that starts with @ is written @@")
+                f.write_str("names no file after the @; to send a text that starts with @: @@")
             }
             WordFault::SecondStdin => f.write_str("wants standard input, which is already taken"),
             WordFault::SecondObject => f.write_str("is a second whole object"),
             WordFault::EarlyOption => f.write_str("looks like an option of the tool: put -- first"),
-            WordFault::NoOption => f.write_str("is no option: after --, write --key value"),
+            WordFault::NoOption => f.write_str("is not an option: after --, write --key value"),
             WordFault::Ambiguous(keys) => write!(f, "may stand for any of {}", Listed(keys)),
             WordFault::NoValue(types) if types.is_empty() => f.write_str("has no value"),
             WordFault::NoValue(types) => write!(f, "has no value: expected {types}"),
             WordFault::NoFlag(key) => {
-                write!(f, "negates {}: only for a boolean, and without a value", Shown(key))
+                write!(f, "negates {}: only booleans, without a value", Shown(key))
             }
         }
     }
@@ -211,16 +206,18 @@ impl Display for ValueFault {
             ValueFault::Json(reason) | ValueFault::ArrayText(reason) => {
                 write!(f, "not JSON: {reason}")
             }
-            ValueFault::NotUtf8 => f.write_str("not UTF-8 text; @b64:file sends any bytes"),
+            ValueFault::NotUtf8 => {
+                f.write_str("not UTF-8 text; to send any bytes in Base64: @b64:file")
+            }
             ValueFault::Scalar(found) => write!(f, "holds no values inside, it is {found}"),
             ValueFault::Unknown { suggestion: Some(key), .. } => {
                 write!(f, "no such parameter; did you mean {}?", Shown(key))
             }
             ValueFault::Unknown { known, .. } if known.is_empty() => {
-                f.write_str("no such parameter; there are none")
+                f.write_str("no such parameter; the tool has none")
             }
             ValueFault::Unknown { known, .. } => {
-                write!(f, "no such parameter; there are {}", Listed(known))
+                write!(f, "no such parameter; the tool has {}", Listed(known))
             }
             ValueFault::Type { expected, found } if expected.is_empty() => {
                 write!(f, "fits none of the schemas for it: {}", Shown(found))
@@ -233,7 +230,8 @@ impl Display for ValueFault {
                 write!(f, "expected {expected}, found \"{}\": {fault}", Shown(found))
             }
             ValueFault::Choice { allowed, found } => {
-                write!(f, "expected {}, found {}", OneOf(allowed), Shown(found))
+                let one = if allowed.len() == 1 { "" } else { "one of " };
+                write!(f, "expected {one}{}, found {}", Listed(allowed), Shown(found))
             }
             ValueFault::Forbidden => f.write_str("no value is allowed here"),
         }
@@ -252,48 +250,7 @@ impl Display for NumberFault {
             NumberFault::Infinite => "a JSON number is finite",
             NumberFault::Fraction => "it has a fraction",
             NumberFault::Blanks => "there are blanks around it",
-            NumberFault::Other => "it is no JSON number",
+            NumberFault::Other => "it is not a number",
         })
-    }
-}
-
-/// A text, short and without control characters.
-struct Shown<'a>(&'a str);
-
-impl Display for Shown<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let end = self.0.char_indices().nth(EXCERPT).map_or(self.0.len(), |(end, _)| end);
-        for letter in self.0[..end].chars() {
-            if letter.is_control() {
-                write!(f, "{}", letter.escape_default())?;
-            } else {
-                write!(f, "{letter}")?;
-            }
-        }
-        f.write_str(if end < self.0.len() { "…" } else { "" })
-    }
-}
-
-/// Names or values, the first of them.
-struct Listed<'a>(&'a [String]);
-
-impl Display for Listed<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        for (index, item) in self.0.iter().take(LISTED).enumerate() {
-            write!(f, "{}{}", if index > 0 { ", " } else { "" }, Shown(item))?;
-        }
-        match self.0.len().saturating_sub(LISTED) {
-            0 => Ok(()),
-            more => write!(f, " and {more} more"),
-        }
-    }
-}
-
-/// Values of which one is allowed.
-struct OneOf<'a>(&'a [String]);
-
-impl Display for OneOf<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", if self.0.len() == 1 { "" } else { "one of " }, Listed(self.0))
     }
 }

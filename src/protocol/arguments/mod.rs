@@ -21,6 +21,7 @@ mod error;
 mod example;
 mod options;
 mod path;
+mod shown;
 mod words;
 
 use std::borrow::Cow;
@@ -35,10 +36,12 @@ pub use words::{Input, InputKind, Source, Words, parse};
 
 use convert::{Converted, convert, convert_unchecked};
 use draft::{Clash, Draft};
+use options::{Pair, Value};
 use path::{KeyPath, Step};
 use words::{Content, Form, WHOLE};
 
 use super::json;
+use super::jsonrpc::scan;
 use super::model::schema::{InputSchema, Property, Shape, Types};
 use super::tree::BLANKS;
 
@@ -121,8 +124,13 @@ impl Builder<'_> {
             };
             errors.extend(applied.err());
         }
-        for option in options::read(&words.tail, self.shape.as_ref(), self.check)? {
-            errors.extend(self.put_typed(&option.path, &option.text).err());
+        for Pair { path, value } in options::read(&words.tail, self.shape.as_ref(), self.check)? {
+            let applied = match value {
+                Value::Text(text) => self.put_typed(&path, &text),
+                Value::Flag(true) => self.put(&path, "true"),
+                Value::Flag(false) => self.put(&path, "false"),
+            };
+            errors.extend(applied.err());
         }
         ArgError::unless_empty(errors)
     }
@@ -142,8 +150,7 @@ impl Builder<'_> {
             Converted::Element(json) if again => self.add(path, &[&json]),
             Converted::Element(json) => self.put(path, &format!("[{json}]")),
             Converted::Array(json) if again => {
-                let elements = super::tree::elements(&json).unwrap_or_default();
-                self.add(path, &elements)
+                self.add(path, &scan::elements(&json).collect::<Vec<_>>())
             }
             Converted::Array(json) => self.put(path, &json),
         }
@@ -170,8 +177,9 @@ impl Builder<'_> {
                     Property::Known(inner) | Property::Open(inner) => inner,
                     Property::Unknown if !self.check => Shape::default(),
                     Property::Unknown => {
-                        let at = path::written(&path.0[..done]);
-                        return Err(check::unknown_key(&at, name, &shape));
+                        let (parents, rest) = path.0.split_at(done);
+                        let at = path::written(parents);
+                        return Err(check::unknown_key(&at, name, &path::dotted(rest), &shape));
                     }
                 },
             };

@@ -5,15 +5,24 @@
 
 use super::check::unknown_key;
 use super::error::{ArgError, WordFault};
-use super::path::{KeyPath, Step, member};
+use super::path::{KeyPath, Step, member, written};
 use crate::protocol::model::schema::{Property, Shape, Types};
 use crate::protocol::similar::folded;
 
-/// A parameter, and the text that an option sets it to.
+/// A parameter, and what an option sets it to.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Pair {
     pub(super) path: KeyPath,
-    pub(super) text: String,
+    pub(super) value: Value,
+}
+
+/// What an option says.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Value {
+    /// `--key value`
+    Text(String),
+    /// `--flag`, `--no-flag`
+    Flag(bool),
 }
 
 /// Pairs the words up. Without a schema, every option takes a value, and so does one that the
@@ -26,94 +35,103 @@ pub(super) fn read(
     let mut pairs = Vec::new();
     let mut words = tail.iter().peekable();
     while let Some(word) = words.next() {
-        let Some(option) = word.strip_prefix("--").filter(|option| !option.is_empty()) else {
-            return Err(ArgError::word(word, WordFault::NoOption));
-        };
+        let option = word.strip_prefix("--").unwrap_or_default();
         let (name, given) = match option.split_once('=') {
             Some((name, value)) => (name, Some(value)),
             None => (option, None),
         };
+        if name.is_empty() {
+            return Err(ArgError::word(word, WordFault::NoOption));
+        }
         let target = match schema.map(|shape| Target::find(name, word, shape)) {
-            Some(Err(error)) if error.is_unknown_key() && !strict => Target::unknown(name),
+            Some(Err(error)) if error.is_unknown_key() && !strict => Target::unknown(name, word)?,
             Some(found) => found?,
-            None => Target::unknown(name),
+            None => Target::unknown(name, word)?,
         };
-        let text = match (given, target.negated) {
+        let value = match (given, target.negated) {
             (Some(_), true) => return Err(target.no_flag(word)),
-            (Some(value), false) => value.to_owned(),
-            (None, true) => "false".to_owned(),
-            (None, false) => {
-                let next = words.next_if(|next| target.takes(next));
-                let flag = target.types.has(Types::BOOLEAN).then(|| "true".to_owned());
-                let missing = || ArgError::word(word, WordFault::NoValue(target.types));
-                next.cloned().or(flag).ok_or_else(missing)?
-            }
+            (Some(value), false) => Value::Text(value.to_owned()),
+            (None, true) => Value::Flag(false),
+            (None, false) => match words.next_if(|next| target.takes(next)) {
+                Some(next) => Value::Text(next.clone()),
+                None if target.types.has(Types::BOOLEAN) => Value::Flag(true),
+                None => return Err(ArgError::word(word, WordFault::NoValue(target.types))),
+            },
         };
-        pairs.push(Pair { path: target.path, text });
+        pairs.push(Pair { path: target.path, value });
     }
     Ok(pairs)
 }
 
-/// What an option sets.
+/// The parameter that an option sets.
 struct Target {
     path: KeyPath,
     types: Types,
+    /// Whether the schema names it, and does not merely allow it.
+    known: bool,
     negated: bool,
 }
 
 impl Target {
-    fn unknown(name: &str) -> Target {
-        Target { path: KeyPath::key(name), types: Types::NONE, negated: false }
+    /// A parameter that there is no schema for.
+    fn unknown(name: &str, word: &str) -> Result<Target, ArgError> {
+        let path = path(name, word)?;
+        Ok(Target { path, types: Types::NONE, known: false, negated: false })
     }
 
+    /// The parameter that the schema has by that name, or by that name after `no-`.
     fn find(name: &str, word: &str, shape: &Shape<'_>) -> Result<Target, ArgError> {
-        match Target::named(name, word, shape) {
-            Err(unknown) if unknown.is_unknown_key() => {
-                let Some(positive) = name.strip_prefix("no-").or(name.strip_prefix("no_")) else {
-                    return Err(unknown);
-                };
-                let Ok(target) = Target::named(positive, word, shape) else { return Err(unknown) };
-                let target = Target { negated: true, ..target };
-                let boolean = target.types.has(Types::BOOLEAN);
-                if boolean { Ok(target) } else { Err(target.no_flag(word)) }
+        let found = Target::named(name, word, shape);
+        let positive = name.strip_prefix("no-").or(name.strip_prefix("no_"));
+        let Some(positive) = positive.filter(|_| !found.as_ref().is_ok_and(|found| found.known))
+        else {
+            return found;
+        };
+        match Target::named(positive, word, shape) {
+            Ok(target) if target.known && target.types.has(Types::BOOLEAN) => {
+                Ok(Target { negated: true, ..target })
             }
-            found => found,
+            Ok(target) if target.known && found.is_err() => Err(target.no_flag(word)),
+            _ => found,
         }
     }
 
-    /// The parameter of that name: as a whole, or as a path to something inside another.
+    /// The parameter of that name: as a whole, or else as a path to something inside another.
     fn named(name: &str, word: &str, shape: &Shape<'_>) -> Result<Target, ArgError> {
-        let whole = spelled(name, "", word, shape);
-        let steps = match whole {
-            Err(error) if error.is_unknown_key() && name.contains(['.', '[']) => {
-                let fault = |fault| ArgError::word(word, WordFault::Key(fault));
-                KeyPath::parse(name).map_err(fault)?.0
-            }
-            _ => vec![Step::Key(name.to_owned())],
-        };
-        let mut path = Vec::new();
-        let mut shape = shape.clone();
-        for step in steps {
-            let at = super::path::written(&path);
+        let whole = Target::along(KeyPath::key(name), word, shape);
+        if whole.as_ref().is_ok_and(|whole| whole.known) || !name.contains(['.', '[']) {
+            return whole;
+        }
+        Target::along(path(name, word)?, word, shape)
+    }
+
+    /// The parameter that a path leads to, whose names may be spelled differently.
+    fn along(path: KeyPath, word: &str, shape: &Shape<'_>) -> Result<Target, ArgError> {
+        let (mut shape, mut known) = (shape.clone(), true);
+        let mut steps = Vec::new();
+        for step in path.0 {
             let (step, inner) = match step {
                 Step::Key(name) => {
-                    let (name, inner) = spelled(&name, &at, word, &shape)?;
-                    (Step::Key(name), inner)
+                    let (name, inner) = spelled(&name, &written(&steps), word, &shape)?;
+                    known &= matches!(inner, Property::Known(_));
+                    (Step::Key(name), inner.shape())
                 }
                 Step::Index(index) => (Step::Index(index), shape.element(Some(index))),
                 Step::Append => (Step::Append, shape.element(None)),
             };
-            path.push(step);
+            steps.push(step);
             shape = inner;
         }
-        Ok(Target { path: KeyPath(path), types: shape.types(), negated: false })
+        Ok(Target { path: KeyPath(steps), types: shape.types(), known, negated: false })
     }
 
     /// Whether the option takes the next word as its value.
     fn takes(&self, next: &str) -> bool {
         let only_flag = self.types.without(Types::BOOLEAN.or(Types::NULL)).is_empty();
         match (self.types.has(Types::BOOLEAN), only_flag) {
-            (true, true) => matches!(next, "true" | "false"),
+            (true, true) => {
+                matches!(next, "true" | "false") || (next == "null" && self.types.has(Types::NULL))
+            }
             (true, false) => !next.starts_with("--"),
             _ => true,
         }
@@ -124,25 +142,28 @@ impl Target {
     }
 }
 
+fn path(name: &str, word: &str) -> Result<KeyPath, ArgError> {
+    KeyPath::parse(name).map_err(|fault| ArgError::word(word, WordFault::Key(fault)))
+}
+
 /// The parameter with that name, or else the only one whose name is the same but for case and
-/// separators.
+/// separators, or else one that the schema merely allows.
 fn spelled<'s>(
     name: &str,
     at: &str,
     word: &str,
     shape: &Shape<'s>,
-) -> Result<(String, Shape<'s>), ArgError> {
-    let open = match shape.property(name) {
-        Property::Known(inner) => return Ok((name.to_owned(), inner)),
-        Property::Open(inner) => Some(inner),
-        Property::Unknown => None,
-    };
+) -> Result<(String, Property<'s>), ArgError> {
+    let exact = shape.property(name);
+    if matches!(exact, Property::Known(_)) {
+        return Ok((name.to_owned(), exact));
+    }
     let wanted = folded(name);
     let alike: Vec<_> = shape.names().into_iter().filter(|name| folded(name) == wanted).collect();
-    match (alike.as_slice(), shape.property(alike.first().unwrap_or(&name)), open) {
-        ([only], Property::Known(inner), _) => Ok(((*only).to_owned(), inner)),
-        ([], _, Some(inner)) => Ok((name.to_owned(), inner)),
-        ([], _, None) => Err(unknown_key(at, name, shape)),
+    match (alike.as_slice(), exact) {
+        ([only], _) => Ok(((*only).to_owned(), shape.property(only))),
+        ([], Property::Unknown) => Err(unknown_key(at, name, name, shape)),
+        ([], open) => Ok((name.to_owned(), open)),
         _ => {
             let keys = alike.iter().map(|name| member(at, name)).collect();
             Err(ArgError::word(word, WordFault::Ambiguous(keys)))

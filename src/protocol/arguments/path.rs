@@ -149,6 +149,15 @@ pub(super) fn written(steps: &[Step]) -> String {
     text
 }
 
+/// The names of the steps with dots between them, as if they were one name.
+pub(super) fn dotted(steps: &[Step]) -> String {
+    let names = steps.iter().map(|step| match step {
+        Step::Key(name) => name.as_str(),
+        Step::Index(_) | Step::Append => "",
+    });
+    names.collect::<Vec<_>>().join(".")
+}
+
 /// The path to a member of the value at `parent`; an empty `parent` is the arguments as a whole.
 pub(super) fn member(parent: &str, name: &str) -> String {
     let dot = if parent.is_empty() { "" } else { "." };

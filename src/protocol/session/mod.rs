@@ -143,6 +143,11 @@ impl Session {
         self.about.as_ref()
     }
 
+    /// Whether it is settled which revision is spoken, or that there will be none.
+    pub fn is_settled(&self) -> bool {
+        self.stage.revision().is_some() || self.stage.failure().is_some()
+    }
+
     /// What was ignored so far.
     pub fn counts(&self) -> Counts {
         self.counts

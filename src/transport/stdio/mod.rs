@@ -86,7 +86,7 @@ pub async fn run(target: Target, limits: Limits, port: Port) {
         }
     };
     let (stdin, stdout, stderr) = group.pipes();
-    let stderr = Stderr::new(stderr, &target.stderr);
+    let stderr = Stderr::new(stderr, &target.stderr, port.stderr.clone());
     let drained = async {
         stderr.drain().await;
         future::pending().await
@@ -96,7 +96,7 @@ pub async fn run(target: Target, limits: Limits, port: Port) {
         match reading.as_mut().or(write(stdin, &port)).await {
             Some(end) => {
                 let status = group.last_words(&stderr, LAST_WORDS).await;
-                let fault = farewell(&end, status, stderr.tail());
+                let fault = farewell(&end, status, port.stderr.text());
                 let _ = port.inbox.send(Incoming::Closed(fault)).await;
                 group.end(target.patience, &port.calm).await;
             }

@@ -1,7 +1,6 @@
 //! What a server writes on its standard error: always read, so that it never blocks the server.
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt;
@@ -10,6 +9,8 @@ use std::path::PathBuf;
 use async_channel::{Receiver, Sender};
 use async_process::ChildStderr;
 use futures_lite::AsyncReadExt;
+
+use crate::transport::tail::Tail;
 
 /// What to do with a server's standard error.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,18 +25,12 @@ pub enum StderrPolicy {
     File(PathBuf),
 }
 
-/// How much is kept for a report, in bytes.
-const TAIL: usize = 64 * 1024;
-
-/// How many of the last lines a report shows.
-const TAIL_LINES: usize = 20;
-
 /// Reads a server's standard error and keeps its end.
 #[derive(Debug)]
 pub(super) struct Stderr {
     pipe: RefCell<Option<ChildStderr>>,
-    tail: RefCell<VecDeque<u8>>,
-    keep: bool,
+    /// Where the end is kept; `None` when nobody wants it.
+    tail: Option<Tail>,
     copy: RefCell<Option<Sink>>,
     open: RefCell<Option<Sender<()>>>,
     ended: Receiver<()>,
@@ -48,7 +43,7 @@ enum Sink {
 }
 
 impl Stderr {
-    pub(super) fn new(pipe: ChildStderr, policy: &StderrPolicy) -> Stderr {
+    pub(super) fn new(pipe: ChildStderr, policy: &StderrPolicy, tail: Tail) -> Stderr {
         let copy = match policy {
             StderrPolicy::Quiet | StderrPolicy::Tail => None,
             StderrPolicy::Inherit => Some(Sink::Own),
@@ -61,8 +56,7 @@ impl Stderr {
         let (open, ended) = async_channel::bounded(1);
         Stderr {
             pipe: RefCell::new(Some(pipe)),
-            tail: RefCell::default(),
-            keep: *policy == StderrPolicy::Tail,
+            tail: (*policy == StderrPolicy::Tail).then_some(tail),
             copy: RefCell::new(copy),
             open: RefCell::new(Some(open)),
             ended,
@@ -84,11 +78,8 @@ impl Stderr {
             if written.is_err() {
                 copy = None;
             }
-            if self.keep {
-                let mut tail = self.tail.borrow_mut();
-                tail.extend(chunk);
-                let surplus = tail.len().saturating_sub(TAIL);
-                tail.drain(..surplus);
+            if let Some(tail) = &self.tail {
+                tail.push(chunk);
             }
         }
         self.open.take();
@@ -97,13 +88,5 @@ impl Stderr {
     /// Waits for the end.
     pub(super) async fn ended(&self) {
         let _ = self.ended.recv().await;
-    }
-
-    /// The last lines.
-    pub(super) fn tail(&self) -> String {
-        let tail: Vec<u8> = self.tail.borrow().iter().copied().collect();
-        let text = String::from_utf8_lossy(&tail);
-        let lines: Vec<&str> = text.lines().collect();
-        lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n")
     }
 }

@@ -81,6 +81,10 @@ impl Options {
 }
 
 fn main() -> ExitCode {
+    if std::env::args().any(|word| word == "--help") {
+        print!("{USAGE}");
+        return ExitCode::SUCCESS;
+    }
     let Some(options) = Options::from_args(std::env::args().skip(1)) else {
         eprint!("{USAGE}");
         return ExitCode::from(2);

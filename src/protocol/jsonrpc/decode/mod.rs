@@ -179,7 +179,7 @@ fn is_response(text: &str, envelope: &Envelope) -> bool {
 /// becomes the message.
 fn read_error(text: String, error: Span) -> ErrorObject {
     let json = &text[error.clone()];
-    let mut object = ErrorObject { code: 0, message: String::new(), data: None };
+    let mut object = ErrorObject { code: 0, message: String::new(), data: None, source: None };
     let mut message = None;
     let mut data = None;
     for (key, value) in scan::members(json) {
@@ -194,8 +194,8 @@ fn read_error(text: String, error: Span) -> ErrorObject {
         Some(message) => message.into_owned(),
         None => excerpt(message.unwrap_or(json)),
     };
-    let data = data.map(|data| span_of(data, &text));
-    object.data = data.map(|span| Json::new(text, span));
+    object.data = data.map(Json::from);
+    object.source = Some(Json::new(text, error));
     object
 }
 
@@ -214,12 +214,6 @@ fn string<'a>(text: &'a str, member: Option<&Span>) -> Option<Cow<'a, str>> {
 /// The place of a member that is there and not null.
 fn present<'a>(text: &str, member: Option<&'a Span>) -> Option<&'a Span> {
     member.filter(|span| &text[(*span).clone()] != "null")
-}
-
-/// Where `part`, a slice of `text`, stands in it.
-fn span_of(part: &str, text: &str) -> Span {
-    let start = part.as_ptr().addr() - text.as_ptr().addr();
-    start..start + part.len()
 }
 
 /// Whether there is nothing but white space, as RFC 8259 defines it.

@@ -1,6 +1,6 @@
 //! The part of JSON Schema that a command line needs: which keys there are and of which type.
 //!
-//! A [`Schema`] is one place in a schema document. A [`Shape`] is what is known about one value:
+//! A `Schema` is one place in a schema document. A `Shape` is what is known about one value:
 //! all schemas that may describe it, with `$ref`, `allOf`, `anyOf` and `oneOf` followed. A schema
 //! comes from a server, so nothing in it is an error: what makes no sense says nothing.
 
@@ -26,10 +26,6 @@ impl<'a> InputSchema<'a> {
     /// writes for `{}`, allows everything.
     pub fn read(text: &'a str) -> InputSchema<'a> {
         InputSchema { tree: Tree::parse(text).unwrap_or(Tree::Leaf("true")) }
-    }
-
-    pub(crate) fn tree(&self) -> &Tree<'a> {
-        &self.tree
     }
 
     pub(crate) fn root(&self) -> Schema<'_> {

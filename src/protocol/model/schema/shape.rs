@@ -1,5 +1,6 @@
 //! Everything that is known about one value.
 
+use std::collections::HashSet;
 use std::ptr;
 
 use super::{Schema, Types};
@@ -43,20 +44,38 @@ impl<'s> Shape<'s> {
 
     /// All schemas that may describe the value: those found, and those they are made of.
     pub(crate) fn parts(&self) -> Vec<Schema<'s>> {
+        self.unfold(|schema| {
+            let branches = ["allOf", "anyOf", "oneOf"].into_iter();
+            let branches = branches.flat_map(|keyword| schema.branches(keyword));
+            let conditional = ["then", "else"].into_iter().filter_map(|name| schema.schema(name));
+            branches.chain(conditional).collect()
+        })
+    }
+
+    /// The schemas that describe the value when it takes the first branch of every union.
+    pub(crate) fn first_parts(&self) -> Vec<Schema<'s>> {
+        self.unfold(|schema| {
+            let unions = ["anyOf", "oneOf"].into_iter();
+            let first = unions.filter_map(|keyword| schema.branches(keyword).next());
+            schema.branches("allOf").chain(first).collect()
+        })
+    }
+
+    /// The schemas found and what they are made of, in the order of the document. Each place counts
+    /// once: that ends cycles, and the doubling of nested unions.
+    fn unfold(&self, made_of: impl Fn(Schema<'s>) -> Vec<Schema<'s>>) -> Vec<Schema<'s>> {
         let mut parts: Vec<Schema<'s>> = Vec::new();
         let mut waiting: Vec<Schema<'s>> = self.schemas.iter().rev().copied().collect();
         while let Some(schema) = waiting.pop() {
-            // Each place counts once: that ends cycles, and the doubling of nested unions.
-            if parts.len() == PARTS || parts.iter().any(|part| ptr::eq(part.here, schema.here)) {
+            if parts.len() == PARTS {
+                break;
+            }
+            if parts.iter().any(|part| ptr::eq(part.here, schema.here)) {
                 continue;
             }
             parts.push(schema);
-            let composed = ["allOf", "anyOf", "oneOf"].into_iter();
-            let composed = composed.flat_map(|keyword| schema.branches(keyword));
-            let conditional = ["then", "else"].into_iter().filter_map(|name| schema.schema(name));
-            let made_of: Vec<_> =
-                schema.reference().into_iter().chain(composed).chain(conditional).collect();
-            waiting.extend(made_of.into_iter().rev());
+            waiting.extend(made_of(schema).into_iter().rev());
+            waiting.extend(schema.reference());
         }
         parts
     }
@@ -80,7 +99,10 @@ impl<'s> Shape<'s> {
         }
         let additional = parts.iter().filter_map(|part| part.additional());
         let (closed, schemas): (Vec<_>, Vec<_>) = additional.partition(|schema| schema.is_false());
-        let open = !schemas.is_empty() || parts.iter().any(|part| part.has_patterns());
+        let allowed = |part: &Schema<'s>| {
+            part.has_patterns() || part.required().any(|required| required == name)
+        };
+        let open = !schemas.is_empty() || parts.iter().any(allowed);
         let silent =
             closed.is_empty() && parts.iter().all(|part| part.properties().next().is_none());
         if open || silent { Property::Open(Shape { schemas }) } else { Property::Unknown }
@@ -95,13 +117,9 @@ impl<'s> Shape<'s> {
 
     /// The names of the keys, in the order of the schema.
     pub(crate) fn names(&self) -> Vec<&'s str> {
-        let mut names = Vec::new();
-        for (name, _) in self.parts().into_iter().flat_map(Schema::properties) {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        names
+        let mut seen = HashSet::new();
+        let names = self.parts().into_iter().flat_map(Schema::properties).map(|(name, _)| name);
+        names.filter(|name| seen.insert(*name)).collect()
     }
 
     /// What is known about an element of the value; `None` for the place says: a further one.
