@@ -184,6 +184,9 @@ pub(super) fn oddity_text(oddity: &Oddity) -> String {
         Oddity::Unusual(Unusual::ResultAndError) => {
             "the server sent a result and an error; the error counts".to_owned()
         }
+        Oddity::Unusual(Unusual::ContentType) => {
+            "the server sent JSON with a content type that does not say so".to_owned()
+        }
         Oddity::RetypedId(id) => {
             format!("id type: the server answered with the id {id}, which is of another type")
         }
