@@ -7,7 +7,7 @@ use super::contact::Contact;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use crate::cache::{Key, Scope};
-use crate::client::Pages;
+use crate::client::{Pages, RepeatedPage};
 use crate::protocol::Revision;
 use crate::protocol::headers;
 use crate::protocol::json::Json;
@@ -44,15 +44,16 @@ impl Catalog {
         let mut place = Pages::default();
         loop {
             let page = contact.request(method::LIST_TOOLS, place.params(), Vec::new()).await?;
-            let more = place.turn(&page);
-            pages.push(page);
+            let repeated = pages.last() == Some(&page);
+            let more = if repeated { Err(RepeatedPage) } else { place.turn(&page) };
+            if !repeated {
+                pages.push(page);
+            }
             match more {
                 Ok(true) => (),
                 Ok(false) => break,
-                Err(_) => {
-                    contact
-                        .run
-                        .warn("the list of tools has no end: a page points back to an earlier one");
+                Err(RepeatedPage) => {
+                    contact.run.warn("the list of tools has no end: one of its pages came again");
                     break;
                 }
             }

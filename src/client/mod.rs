@@ -79,7 +79,8 @@ impl Client {
     /// Waits until it is settled which revision is spoken, or that none will be.
     pub async fn settle(&mut self, observer: &mut dyn Observer) {
         while !self.session.is_settled() {
-            match self.next_event().await {
+            let Some(event) = self.step().await else { continue };
+            match event {
                 Event::Opened(_) => observer.opened(&self.session),
                 Event::Notified(notification) => observer.notified(&notification),
                 Event::Oddity(oddity) => drop(observer.odd(&oddity)),
@@ -105,15 +106,23 @@ impl Client {
     /// Dropping the future loses nothing: all state is in the session and the connection.
     pub async fn next_event(&mut self) -> Event {
         loop {
-            match self.session.poll(Instant::now()) {
-                Output::Event(event) => return event,
-                Output::Transmit(outgoing) => self.connection.send(outgoing),
-                Output::Wait(until) => match receive(&self.connection, until).await {
-                    Some(incoming) => self.session.handle_incoming(incoming, Instant::now()),
-                    None => self.session.handle_timeout(Instant::now()),
-                },
+            if let Some(event) = self.step().await {
+                return event;
             }
         }
+    }
+
+    /// Does the next thing that the session wants; it may be to tell something.
+    async fn step(&mut self) -> Option<Event> {
+        match self.session.poll(Instant::now()) {
+            Output::Event(event) => return Some(event),
+            Output::Transmit(outgoing) => self.connection.send(outgoing),
+            Output::Wait(until) => match receive(&self.connection, until).await {
+                Some(incoming) => self.session.handle_incoming(incoming, Instant::now()),
+                None => self.session.handle_timeout(Instant::now()),
+            },
+        }
+        None
     }
 
     /// Makes a call and waits for its end.
