@@ -15,7 +15,7 @@ use super::{follow, refusal};
 use crate::net::{Body, Reply};
 use crate::protocol::Incoming;
 use crate::protocol::jsonrpc::{Malformed, Unusual};
-use crate::protocol::message::{Fault, FaultKind, Head, Refused, Sent};
+use crate::protocol::message::{Ending, Fault, FaultKind, Head, Refused, Sent};
 use crate::protocol::method::INITIALIZE;
 use crate::transport::sse;
 
@@ -29,8 +29,8 @@ const SSE_PATIENCE: Duration = Duration::from_secs(5);
 /// How an exchange ended that did not bring the response.
 #[derive(Debug)]
 pub(in crate::transport) enum Unanswered {
-    /// It came to its end. Says what was wrong, for people; empty when nothing was but the end.
-    Ended(String),
+    /// It came to its end.
+    Ended(Ending),
     /// It broke.
     Broken(Fault),
     /// The server would not take the request.
@@ -50,7 +50,7 @@ pub(super) async fn request(endpoint: &Endpoint, call: &Call, notes: &Sender<Not
     let Err(unanswered) = deliver(endpoint, call, notes).await else { return };
     endpoint
         .report(match unanswered {
-            Unanswered::Ended(why) => Incoming::Ended { id: call.id, why },
+            Unanswered::Ended(how) => Incoming::Ended { id: call.id, how },
             Unanswered::Broken(fault) => Incoming::Broken { id: Some(call.id), fault },
             Unanswered::Refused(refused) => Incoming::Refused(*refused),
         })
@@ -147,7 +147,8 @@ async fn answered(
     let limit = endpoint.limits.message;
     let body = read_whole(&mut reply.body, limit).await.map_err(Unanswered::Broken)?;
     if body.trim_ascii().is_empty() {
-        return Err(Unanswered::Ended(format!("the server answered HTTP {status} without a body")));
+        let why = format!("the server answered HTTP {status} without a body");
+        return Err(Unanswered::Ended(Ending::NoAnswer(why)));
     }
     match content_type {
         "application/json" => (),
@@ -158,14 +159,14 @@ async fn answered(
         }
         other => {
             let why = format!("the server answered with {other}, which is not MCP");
-            return Err(Unanswered::Ended(why));
+            return Err(Unanswered::Ended(Ending::NoAnswer(why)));
         }
     }
     let found = endpoint.deliver(body, Some(asked)).await;
     if found.answered {
         return Ok(());
     }
-    Err(Unanswered::Ended(match (found.malformed, found.other_id) {
+    let why = match (found.malformed, found.other_id) {
         (Some(Malformed::Json { excerpt }), _) => format!("the answer is not JSON: {excerpt}"),
         (Some(Malformed::TooDeep { limit, .. }), _) => {
             format!("the answer is nested deeper than {limit} levels")
@@ -175,7 +176,8 @@ async fn answered(
         }
         (None, Some(id)) => format!("the answer is for request {id}, not {}", asked.id),
         (None, None) => "the answer holds no response".to_owned(),
-    }))
+    };
+    Err(Unanswered::Ended(Ending::NoAnswer(why)))
 }
 
 /// In HTTP+SSE the answer comes on the stream. Some servers also send it here.

@@ -10,6 +10,7 @@ use super::events::EventReader;
 use super::exchange::Unanswered;
 use super::messages::Asked;
 use crate::net::{Body, Reply};
+use crate::protocol::message::Ending;
 use crate::protocol::message::{Fault, FaultKind};
 use crate::protocol::revision::Revision;
 
@@ -48,9 +49,8 @@ pub(super) async fn answer(
             Ok(mut reply) => {
                 reply.body.discard().await;
                 let status = reply.status.as_u16();
-                return Err(Unanswered::Ended(format!(
-                    "the stream ended and cannot be resumed (HTTP {status})"
-                )));
+                let why = format!("the stream ended and cannot be resumed (HTTP {status})");
+                return Err(Unanswered::Ended(Ending::Early(why)));
             }
             Err(fault) => End::Broken(fault),
         };
@@ -62,10 +62,10 @@ pub(super) async fn answer(
             linger(endpoint, events).await;
             Ok(())
         }
-        End::Ended => Err(Unanswered::Ended(match events.was_cut() {
+        End::Ended => Err(Unanswered::Ended(Ending::Early(match events.was_cut() {
             true => "the stream ended in the middle of an event".to_owned(),
             false => String::new(),
-        })),
+        }))),
         End::Broken(fault) => Err(Unanswered::Broken(fault)),
     }
 }
