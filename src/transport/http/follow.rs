@@ -10,7 +10,7 @@ use super::events::EventReader;
 use super::exchange::Unanswered;
 use super::messages::Asked;
 use crate::net::{Body, Reply};
-use crate::protocol::message::{Fault, FaultKind};
+use crate::protocol::message::{Fault, FaultKind, Sent};
 use crate::protocol::revision::Revision;
 
 /// How long to wait before reconnecting when the server does not say.
@@ -48,9 +48,7 @@ pub(super) async fn answer(
             Ok(mut reply) => {
                 reply.body.discard().await;
                 let status = reply.status.as_u16();
-                return Err(Unanswered::Ended(format!(
-                    "the stream ended and cannot be resumed (HTTP {status})"
-                )));
+                return Err(lost(format!("the stream ended and is not resumed (HTTP {status})")));
             }
             Err(fault) => End::Broken(fault),
         };
@@ -62,12 +60,18 @@ pub(super) async fn answer(
             linger(endpoint, events).await;
             Ok(())
         }
-        End::Ended => Err(Unanswered::Ended(match events.was_cut() {
-            true => "the stream ended in the middle of an event".to_owned(),
-            false => String::new(),
-        })),
+        End::Ended if events.was_cut() => {
+            Err(lost("the stream ended in the middle of an event".into()))
+        }
+        End::Ended => Err(Unanswered::Ended(String::new())),
         End::Broken(fault) => Err(Unanswered::Broken(fault)),
     }
+}
+
+/// A stream that was lost, and with it the answer.
+fn lost(text: String) -> Unanswered {
+    let (kind, sent) = (FaultKind::Lost, Sent::Yes);
+    Unanswered::Broken(Fault { kind, text, sent, stderr_tail: String::new() })
 }
 
 /// Whether it is an event stream.
