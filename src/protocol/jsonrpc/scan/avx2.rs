@@ -30,22 +30,21 @@ pub(super) fn nest(text: &[u8], at: usize, room: usize) -> Option<Option<Nest>> 
 #[target_feature(enable = "avx2,bmi1,pclmulqdq,popcnt")]
 fn nest_in_blocks(text: &[u8], at: usize, room: usize) -> Option<Nest> {
     let mut scan = Scan { open: 1, room, too_deep: false, in_string: 0, escaped: 0 };
-    let (blocks, rest) = text.get(at..)?.as_chunks::<BLOCK>();
-    for (index, block) in blocks.iter().enumerate() {
-        if let Some(last) = scan.block(block, 0) {
-            return Some(Nest { end: at + index * BLOCK + last + 1, too_deep: scan.too_deep });
+    let mut rest = text.get(at..)?;
+    let mut padded = [b' '; BLOCK];
+    // One call for whole blocks and for the rest, so that it is inlined whatever is optimised for.
+    while !rest.is_empty() {
+        let (block, after) = rest.split_first_chunk().unwrap_or_else(|| {
+            padded[..rest.len()].copy_from_slice(rest);
+            (&padded, &[])
+        });
+        if let Some(last) = scan.block(block) {
+            let end = text.len() - rest.len() + last + 1;
+            return Some(Nest { end, too_deep: scan.too_deep });
         }
+        rest = after;
     }
-    let last = match text.last_chunk() {
-        // Read some bytes again, rather than copy those that are left.
-        Some(block) => scan.block(block, BLOCK - rest.len())?,
-        None => {
-            let mut block = [b' '; BLOCK];
-            block[..rest.len()].copy_from_slice(rest);
-            scan.block(&block, 0)?
-        }
-    };
-    Some(Nest { end: text.len() - rest.len() + last + 1, too_deep: scan.too_deep })
+    None
 }
 
 /// What one block must know of those before it.
@@ -62,25 +61,21 @@ struct Scan {
 }
 
 impl Scan {
-    /// Scans a block apart from its first `seen` bytes. Tells where, counted from there, the last
-    /// open bracket is closed, if it is.
+    /// Scans one block. Tells where in it the last open bracket is closed, if it is.
     #[inline]
     #[target_feature(enable = "avx2,bmi1,pclmulqdq,popcnt")]
-    fn block(&mut self, block: &[u8; BLOCK], seen: usize) -> Option<usize> {
-        if seen == BLOCK {
-            return None;
-        }
-        let halves = halves(block);
-        let quotes = (equal(halves, b'"') >> seen) & !self.escapes(equal(halves, b'\\') >> seen);
+    fn block(&mut self, block: &[u8; BLOCK]) -> Option<usize> {
+        let vectors = Vectors::load(block);
+        let quotes = vectors.equal(b'"') & !self.escapes(vectors.equal(b'\\'));
         if quotes == 0 && self.in_string != 0 {
             return None;
         }
         let inside = prefix_xor(quotes) ^ self.in_string;
         self.in_string = (inside.cast_signed() >> 63).cast_unsigned();
         // `[` and `{` differ in one bit, and so do `]` and `}`.
-        let folded = halves.map(|half| _mm256_or_si256(half, _mm256_set1_epi8(0x20)));
-        let opening = (equal(folded, b'{') >> seen) & !inside;
-        let closing = (equal(folded, b'}') >> seen) & !inside;
+        let folded = vectors.or(b'{' - b'[');
+        let opening = folded.equal(b'{') & !inside;
+        let closing = folded.equal(b'}') & !inside;
         self.count(opening, closing)
     }
 
@@ -147,22 +142,41 @@ impl Scan {
     }
 }
 
-#[inline]
-#[target_feature(enable = "avx2")]
-fn halves(block: &[u8; BLOCK]) -> [__m256i; 2] {
-    let (low, high) = block.split_at(BLOCK / 2);
-    // SAFETY: 32 readable bytes begin at each place; the load does not ask for alignment.
-    [low, high].map(|half| unsafe { _mm256_loadu_si256(half.as_ptr().cast()) })
+/// The bytes of a block.
+#[derive(Clone, Copy)]
+struct Vectors {
+    low: __m256i,
+    high: __m256i,
 }
 
-/// Which bytes are `byte`.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn equal(halves: [__m256i; 2], byte: u8) -> u64 {
-    let wanted = _mm256_set1_epi8(byte.cast_signed());
-    let [low, high] =
-        halves.map(|half| _mm256_movemask_epi8(_mm256_cmpeq_epi8(half, wanted)).cast_unsigned());
-    u64::from(low) | u64::from(high) << 32
+// The halves are spelled out: what goes over an array becomes a loop when optimised for size.
+impl Vectors {
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn load(block: &[u8; BLOCK]) -> Vectors {
+        let (low, high) = block.split_at(BLOCK / 2);
+        // SAFETY: at each place begin 32 readable bytes; this load does not ask for alignment.
+        let load = |half: &[u8]| unsafe { _mm256_loadu_si256(half.as_ptr().cast()) };
+        Vectors { low: load(low), high: load(high) }
+    }
+
+    /// Every byte with the bits of `byte` added.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn or(self, byte: u8) -> Vectors {
+        let bits = _mm256_set1_epi8(byte.cast_signed());
+        Vectors { low: _mm256_or_si256(self.low, bits), high: _mm256_or_si256(self.high, bits) }
+    }
+
+    /// Which bytes are `byte`.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn equal(self, byte: u8) -> u64 {
+        let wanted = _mm256_set1_epi8(byte.cast_signed());
+        let low = _mm256_movemask_epi8(_mm256_cmpeq_epi8(self.low, wanted)).cast_unsigned();
+        let high = _mm256_movemask_epi8(_mm256_cmpeq_epi8(self.high, wanted)).cast_unsigned();
+        u64::from(low) | u64::from(high) << 32
+    }
 }
 
 /// Every bit becomes the parity of itself and those below: from each odd one on, up to before the
