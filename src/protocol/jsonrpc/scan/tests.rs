@@ -294,8 +294,10 @@ fn both_loops_step_over_the_same() {
         }
         let at = random.below(3).min(text.len());
         let room = random.below(8);
-        let portable = skip::portable(text.as_bytes(), at, room);
+        let portable = skip::portable_nest(text.as_bytes(), at, room);
         assert_eq!(skip::nest(text.as_bytes(), at, room), portable, "from {at}: {text}");
+        let portable = skip::portable_string(text.as_bytes(), at);
+        assert_eq!(skip::string(text.as_bytes(), at), portable, "from {at}: {text}");
     }
 }
 
@@ -305,7 +307,7 @@ fn runs_of_backslashes_are_followed_across_blocks() {
         for run in 0..130 {
             let (before, run) = ("x".repeat(before), "\\".repeat(run));
             let text = format!("\"{before}{run}\"]\"]");
-            let portable = skip::portable(text.as_bytes(), 0, 0);
+            let portable = skip::portable_nest(text.as_bytes(), 0, 0);
             assert_eq!(skip::nest(text.as_bytes(), 0, 0), portable, "{text}");
         }
     }
@@ -319,7 +321,7 @@ fn depth_is_counted_alike_wherever_it_is_reached() {
             let text = format!("{}[],{open}1{close}", " ".repeat(before));
             let text = format!("[{text}]");
             for room in [0, depth.saturating_sub(2), depth - 1, depth, usize::MAX] {
-                let portable = skip::portable(text.as_bytes(), 1, room).unwrap();
+                let portable = skip::portable_nest(text.as_bytes(), 1, room).unwrap();
                 assert_eq!(portable.too_deep, depth > room, "{text}");
                 assert_eq!(skip::nest(text.as_bytes(), 1, room), Some(portable), "{text}");
             }
