@@ -3,4 +3,17 @@
 
 pub mod protocol;
 
+pub mod env;
+pub mod net;
+pub mod store;
+
+pub mod config;
 pub mod transport;
+
+pub mod cache;
+pub mod trust;
+
+pub mod client;
+
+#[doc(hidden)]
+pub mod cli;

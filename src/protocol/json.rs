@@ -33,6 +33,11 @@ impl Json {
         &self.frame[self.span.clone()]
     }
 
+    /// The text of the whole message the value came in.
+    pub fn frame(&self) -> &str {
+        &self.frame
+    }
+
     /// Whether the text is one JSON value by RFC 8259, of any depth and with numbers of any size.
     pub fn validate(&self) -> Result<(), Invalid> {
         validate(self.as_str())

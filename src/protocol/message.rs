@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::jsonrpc::{Id, Malformed, Message, Unusual};
+use super::jsonrpc::decode::Decoded;
+use super::jsonrpc::{Malformed, Message, Unusual};
 use super::revision::Revision;
 
 /// Something for a transport to carry out.
@@ -55,6 +56,8 @@ pub enum Incoming {
     Unusual(Unusual),
     /// The peer would not take a request, and so did not act on it.
     Refused(Refused),
+    /// The response to a request has begun to arrive as a stream of events.
+    Responding(u64),
     /// The stream that was to carry the response has ended without it.
     Ended {
         /// The request.
@@ -133,4 +136,14 @@ pub enum Sent {
     Maybe,
     /// It did.
     Yes,
+}
+
+impl From<Decoded> for Incoming {
+    fn from(decoded: Decoded) -> Incoming {
+        match decoded {
+            Decoded::Message(message) => Incoming::Message(message),
+            Decoded::Unusual(unusual) => Incoming::Unusual(unusual),
+            Decoded::Malformed(malformed) => Incoming::Skipped(malformed),
+        }
+    }
 }

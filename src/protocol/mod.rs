@@ -9,6 +9,11 @@ pub mod jsonrpc;
 pub mod method;
 pub mod revision;
 
+mod decimal;
+pub mod similar;
+mod tree;
+
+pub mod arguments;
 pub mod headers;
 pub mod message;
 pub mod opening;
@@ -20,3 +25,4 @@ pub mod session;
 
 pub use message::{Incoming, Outgoing};
 pub use revision::Revision;
+pub use session::Session;

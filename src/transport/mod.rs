@@ -4,8 +4,16 @@
 //! [`Connection`], is what the client sees: two queues, and nothing that could be called in the
 //! wrong order.
 
+pub mod http;
+pub mod sse;
+pub mod stdio;
+pub mod tail;
+
+use std::convert::Infallible;
+
 use async_channel::{Receiver, Sender};
 
+use self::tail::Tail;
 use crate::protocol::{Incoming, Outgoing};
 
 /// The client's end of a transport.
@@ -13,6 +21,8 @@ use crate::protocol::{Incoming, Outgoing};
 pub struct Connection {
     outbox: Sender<Outgoing>,
     inbox: Receiver<Incoming>,
+    calm: Sender<Infallible>,
+    stderr: Tail,
 }
 
 /// The transport's end.
@@ -22,6 +32,10 @@ pub struct Port {
     pub outbox: Receiver<Outgoing>,
     /// What the transport reports. Bounded: a client that does not listen slows the server down.
     pub inbox: Sender<Incoming>,
+    /// Ends when there is no more time to be polite.
+    pub calm: Receiver<Infallible>,
+    /// Where the transport keeps what the server writes on its standard error, if it has one.
+    pub stderr: Tail,
 }
 
 /// How many reports may wait for the client before the transport stops reading.
@@ -34,7 +48,15 @@ impl Connection {
         // pipes. The session bounds what is open.
         let (outbox, from_client) = async_channel::unbounded();
         let (to_client, inbox) = async_channel::bounded(INBOX);
-        (Connection { outbox, inbox }, Port { outbox: from_client, inbox: to_client })
+        let (calm, until_calm_ends) = async_channel::bounded(1);
+        let stderr = Tail::default();
+        let port = Port {
+            outbox: from_client,
+            inbox: to_client,
+            calm: until_calm_ends,
+            stderr: stderr.clone(),
+        };
+        (Connection { outbox, inbox, calm, stderr }, port)
     }
 
     /// Queues something for the transport. Nothing happens when the transport has ended.
@@ -50,5 +72,17 @@ impl Connection {
     /// Tells the transport to finish: deliver what is queued, then shut down.
     pub fn close(&self) {
         self.outbox.close();
+        // A transport that waits for room in the inbox must not wait for ever.
+        self.inbox.close();
+    }
+
+    /// The last lines that the server wrote on its standard error.
+    pub fn stderr_tail(&self) -> String {
+        self.stderr.text()
+    }
+
+    /// Tells a transport that shuts down to do it at once.
+    pub fn hurry(&self) {
+        self.calm.close();
     }
 }

@@ -156,7 +156,7 @@ mod tests {
         check(
             response(
                 &Id::from_json("1"),
-                Err(&ErrorObject { code: 0, message: "\"".into(), data }),
+                Err(&ErrorObject { code: 0, message: "\"".into(), data, source: None }),
             ),
             r#"{"jsonrpc":"2.0","id":1,"error":{"code":0,"message":"\"","data":[1]}}"#,
         );

@@ -68,6 +68,8 @@ pub struct ErrorObject {
     pub message: String,
     /// More, in whatever form the peer chose.
     pub data: Option<Json>,
+    /// The `error` member as it came; `None` for errors of our own.
+    pub source: Option<Json>,
 }
 
 impl ErrorObject {
@@ -88,6 +90,7 @@ impl ErrorObject {
             code: ErrorObject::METHOD_NOT_FOUND,
             message: "Method not found".into(),
             data: None,
+            source: None,
         }
     }
 }

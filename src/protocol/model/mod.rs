@@ -2,3 +2,5 @@
 
 pub mod document;
 pub mod result;
+pub mod schema;
+pub mod tool;

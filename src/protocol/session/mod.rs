@@ -1,1 +1,342 @@
-//! To be written.
+//! A conversation with a server, as a state machine.
+//!
+//! ```text
+//!            call, answer, cancel                    handle_incoming, handle_timeout
+//!   caller ───────────────────────▶  Session  ◀──────────────────────────────────── transport
+//!          ◀───────────────────────           ────────────────────────────────────▶
+//!            poll → Event                            poll → Transmit, Wait
+//! ```
+//!
+//! Drive it like this: call [`Session::poll`] until it says `Wait`; then feed it what the
+//! transport reports, or tell it that the time has come. It never blocks and cannot fail.
+
+mod call;
+mod era;
+mod event;
+mod input;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::{Duration, Instant};
+
+pub use call::{Call, Ticket};
+pub use event::{Asker, Event, Failure, Limit, Oddity, Question, TimedOut};
+
+use self::call::OpenCall;
+use self::era::Stage;
+use super::json::Json;
+use super::jsonrpc::id::Echo;
+use super::jsonrpc::{self, ErrorObject, Id, Message, Notification, Response, scan};
+use super::message::{Delivery, Fault, Head, Incoming, Outgoing};
+use super::method;
+use super::opening::Certainty;
+use super::params::Params;
+use super::pending::{Found, Pending};
+use super::revision::{Questions, Revision};
+
+/// What the session needs to know about its client.
+#[derive(Debug, Clone)]
+pub struct Profile {
+    /// The client's name and version.
+    pub client: (&'static str, &'static str),
+    /// What the client can be asked for. Only this is declared.
+    pub abilities: Abilities,
+    /// How long a probe may stay unanswered before `initialize` is sent beside it.
+    pub probe_timeout: Duration,
+    /// How long opening the session may take; `None` for no limit.
+    pub start_timeout: Option<Duration>,
+    /// Whether request ids are sent as strings.
+    pub text_ids: bool,
+    /// Whether the binding has a stream for what no request asked for, opened by
+    /// [`Outgoing::Listen`], and it should be open before the first call.
+    pub listen: bool,
+}
+
+/// What a server may ask this client for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Abilities {
+    /// `elicitation/create`.
+    pub elicitation: bool,
+    /// `sampling/createMessage`.
+    pub sampling: bool,
+    /// `roots/list`.
+    pub roots: bool,
+}
+
+/// What the session wants next.
+#[derive(Debug)]
+pub enum Output {
+    /// Give this to the transport.
+    Transmit(Outgoing),
+    /// Tell the caller.
+    Event(Event),
+    /// Nothing, until something comes in or that instant has come.
+    Wait(Option<Instant>),
+}
+
+/// What the server said about itself when the session was opened.
+#[derive(Debug, Clone)]
+pub struct About {
+    /// The revision in use.
+    pub revision: &'static Revision,
+    /// The result of `initialize` or `server/discover`; `None` when neither was needed.
+    pub greeting: Option<Json>,
+}
+
+/// What was ignored, for `-v`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Responses that no request ever asked for.
+    pub unknown: u64,
+    /// Responses that came late or twice.
+    pub late: u64,
+    /// Frames that were no messages.
+    pub skipped: u64,
+}
+
+/// What a request in flight is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    Discover,
+    Initialize,
+    Call(Ticket),
+}
+
+/// A conversation with a server.
+#[derive(Debug)]
+pub struct Session {
+    profile: Profile,
+    certainty: Certainty,
+    stage: Stage,
+    about: Option<About>,
+    pending: Pending<Purpose>,
+    calls: BTreeMap<Ticket, OpenCall>,
+    last_ticket: u64,
+    /// Calls that can be sent as soon as the session is open.
+    ready: VecDeque<Ticket>,
+    deadlines: BTreeSet<(Instant, Ticket)>,
+    output: VecDeque<Output>,
+    counts: Counts,
+}
+
+impl Session {
+    /// A session that begins to open at `now`.
+    pub fn new(certainty: Certainty, profile: Profile, now: Instant) -> Session {
+        let mut session = Session {
+            stage: Stage::begin(&profile, now),
+            profile,
+            certainty,
+            about: None,
+            pending: Pending::default(),
+            calls: BTreeMap::new(),
+            last_ticket: 0,
+            ready: VecDeque::new(),
+            deadlines: BTreeSet::new(),
+            output: VecDeque::new(),
+            counts: Counts::default(),
+        };
+        session.begin(now);
+        session
+    }
+
+    /// What the server said about itself; `None` until the session is open.
+    pub fn about(&self) -> Option<&About> {
+        self.about.as_ref()
+    }
+
+    /// Whether it is settled which revision is spoken, or that there will be none.
+    pub fn is_settled(&self) -> bool {
+        self.stage.revision().is_some() || self.stage.failure().is_some()
+    }
+
+    /// What was ignored so far.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// What to do next. Call it again until it says [`Output::Wait`].
+    pub fn poll(&mut self, now: Instant) -> Output {
+        self.send_ready_calls(now);
+        self.output.pop_front().unwrap_or_else(|| Output::Wait(self.next_deadline()))
+    }
+
+    /// Takes in what a transport reports.
+    pub fn handle_incoming(&mut self, incoming: Incoming, now: Instant) {
+        match incoming {
+            Incoming::Message(message) => self.handle_message(message, now),
+            Incoming::Unusual(unusual) => self.odd(Oddity::Unusual(unusual)),
+            Incoming::Refused(refused) => self.handle_refused(refused, now),
+            Incoming::Responding(id) => self.handle_responding(id),
+            Incoming::Ended { id, why } => self.handle_ended(id, why),
+            Incoming::Broken { id: Some(id), fault } => self.handle_broken(id, fault),
+            Incoming::Broken { id: None, fault } => self.odd(Oddity::Undelivered(fault.text)),
+            Incoming::Listening(_) => self.handle_listening(),
+            Incoming::Skipped(malformed) => self.handle_malformed(malformed),
+            Incoming::Closed(fault) => self.handle_closed(&fault),
+        }
+    }
+
+    /// Takes in that time has passed.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.expire_stage(now);
+        self.expire_calls(now);
+    }
+
+    fn next_deadline(&self) -> Option<Instant> {
+        let calls = self.deadlines.first().map(|(at, _)| *at);
+        calls.into_iter().chain(self.stage.deadline()).min()
+    }
+
+    fn handle_message(&mut self, message: Message, now: Instant) {
+        match message {
+            Message::Response(response) => self.handle_response(response, now),
+            Message::Notification(notification) => self.handle_notification(notification, now),
+            Message::Request(request) => self.handle_request(request),
+        }
+    }
+
+    fn handle_response(&mut self, Response { id, outcome }: Response, now: Instant) {
+        let echo = id.as_ref().and_then(|id| id.echo(self.profile.text_ids));
+        let number = match echo {
+            Some(Echo::Exact(number) | Echo::Retyped(number)) => number,
+            None => return self.ignore(id, false),
+        };
+        let purpose = match self.pending.complete(number) {
+            Found::Waiting(purpose) => purpose,
+            Found::Over => return self.ignore(id, true),
+            Found::Unknown => return self.ignore(id, false),
+        };
+        if let (Some(Echo::Retyped(_)), Some(id)) = (echo, id) {
+            self.odd(Oddity::RetypedId(id));
+        }
+        match (purpose, outcome) {
+            (Purpose::Discover, outcome) => self.handle_discovered(outcome),
+            (Purpose::Initialize, Ok(answer)) => self.handle_initialized(answer.result),
+            (Purpose::Initialize, Err(error)) => self.handle_not_initialized(error, now),
+            (Purpose::Call(ticket), Ok(answer)) => self.handle_result(ticket, answer),
+            (Purpose::Call(ticket), Err(error)) => self.handle_error(ticket, error, now),
+        }
+    }
+
+    fn handle_notification(&mut self, notification: Notification, now: Instant) {
+        if &*notification.method == method::PROGRESS {
+            self.note_progress(notification.params.as_ref(), now);
+        }
+        self.emit(Event::Notified(notification));
+    }
+
+    /// A call shows a sign of life, so its idle time begins anew.
+    fn note_progress(&mut self, params: Option<&Json>, now: Instant) {
+        let token = params.and_then(|params| scan::member(params.as_str(), "progressToken"));
+        let echo = token.and_then(|token| Id::from_json(token).echo(false));
+        let Some(Echo::Exact(number) | Echo::Retyped(number)) = echo else { return };
+        if let Some(&Purpose::Call(ticket)) = self.pending.get(number) {
+            self.rearm(ticket, now);
+        }
+    }
+
+    fn handle_request(&mut self, jsonrpc::Request { id, method, params }: jsonrpc::Request) {
+        let revision = self.stage.revision();
+        if revision.is_some_and(|revision| revision.questions == Questions::InputRequired) {
+            return self.odd(Oddity::RequestInModernEra(method));
+        }
+        match &*method {
+            method::PING => self.respond(&id, &Ok("{}".to_owned())),
+            method::LIST_ROOTS | method::ELICIT | method::SAMPLE => {
+                self.emit(Event::Asked(Question { from: Asker::Request(id), method, params }));
+            }
+            _ => self.respond(&id, &Err(ErrorObject::method_not_found())),
+        }
+    }
+
+    fn handle_malformed(&mut self, malformed: jsonrpc::Malformed) {
+        let number = malformed.id().and_then(|id| id.echo(self.profile.text_ids));
+        if let Some(Echo::Exact(number) | Echo::Retyped(number)) = number {
+            match self.pending.complete(number) {
+                Found::Waiting(Purpose::Call(ticket)) => {
+                    return self.fail(ticket, Failure::Malformed(malformed));
+                }
+                Found::Waiting(Purpose::Discover) => return self.not_modern(),
+                Found::Waiting(Purpose::Initialize) => {
+                    return self.give_up(&Failure::Malformed(malformed));
+                }
+                Found::Over | Found::Unknown => (),
+            }
+        }
+        self.counts.skipped += 1;
+        self.odd(Oddity::Skipped(malformed));
+    }
+
+    fn handle_closed(&mut self, fault: &Fault) {
+        self.give_up(&Failure::Broken(fault.clone()));
+        self.emit(Event::Closed(fault.clone()));
+    }
+
+    fn ignore(&mut self, id: Option<Id>, known: bool) {
+        match known {
+            true => self.counts.late += 1,
+            false => self.counts.unknown += 1,
+        }
+        self.odd(Oddity::Stranger { id, known });
+    }
+
+    fn odd(&mut self, oddity: Oddity) {
+        self.emit(Event::Oddity(oddity));
+    }
+
+    fn emit(&mut self, event: Event) {
+        self.output.push_back(Output::Event(event));
+    }
+
+    fn transmit(&mut self, outgoing: Outgoing) {
+        self.output.push_back(Output::Transmit(outgoing));
+    }
+
+    /// Sends a request and returns its number.
+    fn request(
+        &mut self,
+        purpose: Purpose,
+        revision: &'static Revision,
+        call: &Call,
+        more: &[(&str, &str)],
+    ) -> u64 {
+        let id = self.pending.register(purpose);
+        let number = id.to_string();
+        let context = self.profile.context(revision);
+        let mut meta: Vec<(&str, &str)> =
+            context.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let facts = method::facts(&call.method);
+        if facts.may_ask {
+            meta.push(("progressToken", &number));
+        }
+        let params = call.params.to_json(more, &meta);
+        let name = facts
+            .mirrored
+            .and_then(|name| Some(scan::unescape(call.params.get(name)?)?.into_owned()));
+        let method = call.method.clone();
+        let body = jsonrpc::encode::request(id, self.profile.text_ids, &method, &params);
+        let head = Head { revision, method, name, mirrored: call.mirrored.clone() };
+        self.transmit(Outgoing::Deliver(Delivery { id: Some(id), head, body }));
+        id
+    }
+
+    /// A notification in the revision in use, not yet sent.
+    fn notification(
+        &self,
+        revision: &'static Revision,
+        method: &'static str,
+        params: &Params,
+    ) -> Delivery {
+        let head = Head { revision, method: method.into(), name: None, mirrored: Vec::new() };
+        let params = params.to_json(&[], &[]);
+        let body = jsonrpc::encode::notification(method, Some(&params));
+        Delivery { id: None, head, body }
+    }
+
+    fn respond(&mut self, id: &Id, answer: &Result<String, ErrorObject>) {
+        let revision =
+            self.stage.revision().unwrap_or(Revision::newest(super::revision::Era::Legacy));
+        let head = Head { revision, method: "".into(), name: None, mirrored: Vec::new() };
+        let body = jsonrpc::encode::response(id, answer.as_ref().map(String::as_str));
+        self.transmit(Outgoing::Deliver(Delivery { id: None, head, body }));
+    }
+}

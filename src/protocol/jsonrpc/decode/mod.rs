@@ -74,6 +74,16 @@ pub enum Malformed {
     },
 }
 
+impl Malformed {
+    /// The id, if one was found.
+    pub fn id(&self) -> Option<&Id> {
+        match self {
+            Malformed::Json { .. } => None,
+            Malformed::Shape { id, .. } | Malformed::TooDeep { id, .. } => id.as_ref(),
+        }
+    }
+}
+
 /// Reads the messages in a frame and hands each to `take`, in order.
 ///
 /// A well-formed frame is one message, and is moved into it. What else servers send is made the
@@ -178,7 +188,7 @@ impl Parts {
 /// becomes the message.
 fn read_error(text: String, error: Span) -> ErrorObject {
     let json = &text[error.clone()];
-    let mut object = ErrorObject { code: 0, message: String::new(), data: None };
+    let mut object = ErrorObject { code: 0, message: String::new(), data: None, source: None };
     let mut message = None;
     let mut data = None;
     for (key, value) in scan::members(json) {
@@ -193,8 +203,8 @@ fn read_error(text: String, error: Span) -> ErrorObject {
         Some(message) => message.into_owned(),
         None => excerpt(message.unwrap_or(json)),
     };
-    let data = data.map(|data| span_of(data, &text));
-    object.data = data.map(|span| Json::new(text, span));
+    object.data = data.map(Json::from);
+    object.source = Some(Json::new(text, error));
     object
 }
 
@@ -203,12 +213,6 @@ fn integer(json: &str) -> Option<i64> {
     let digits = json.trim_matches('"');
     let float = |digits: &str| digits.parse::<f64>().ok().filter(|code| code.fract() == 0.0);
     digits.parse().ok().or_else(|| float(digits).map(|code| code as i64))
-}
-
-/// Where `part`, a slice of `text`, stands in it.
-fn span_of(part: &str, text: &str) -> Span {
-    let start = part.as_ptr().addr() - text.as_ptr().addr();
-    start..start + part.len()
 }
 
 /// Whether there is nothing but white space, as RFC 8259 defines it.

@@ -1,0 +1,168 @@
+//! From the words of the command line to what was asked for.
+//!
+//! ```text
+//! words → normalise → Globals + Command (argh) → checks → Invocation → Settings
+//! ```
+//!
+//! Nothing is looked up here: no file, no server, and the environment only in [`Settings`].
+
+pub mod choices;
+pub mod commands;
+pub mod globals;
+pub mod keyword;
+pub mod normalise;
+pub mod numbers;
+pub mod settings;
+pub mod stop;
+pub mod suggest;
+pub mod table;
+pub mod usage;
+pub mod values;
+
+#[cfg(test)]
+mod tests;
+
+use std::ffi::OsString;
+
+use argh::{CommandInfoWithArgs, EarlyExit, FromArgs, Optionality};
+
+pub use choices::Format;
+pub use commands::Command;
+pub use globals::Globals;
+pub use settings::Settings;
+pub use stop::{Stop, Why};
+pub use usage::UsageError;
+
+use super::help::Page;
+use normalise::{Given, Normal, Wanted, normalise};
+use table::{Table, synopsis};
+
+/// A command and how it is to be carried out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Invocation {
+    /// The options that every command takes.
+    pub globals: Globals,
+    /// The command.
+    pub command: Command,
+    /// For `call`, the words after `--`: the tool's arguments as flags.
+    pub tail: Vec<String>,
+}
+
+/// Reads a command line, the program's name not among its words.
+///
+/// # Errors
+/// Stops when the words ask for help or for the version, or make no sense.
+pub fn parse(words: Vec<OsString>) -> Result<Invocation, Stop> {
+    let table = Table::collect();
+    let not_utf8 = words.iter().position(|word| word.to_str().is_none());
+    let words = words.into_iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let (normal, mistake) = normalise(words, &table);
+    let mistake = match not_utf8 {
+        Some(index) if mistake.is_some() || !matches!(normal.wanted, Wanted::Help(_)) => {
+            Some(UsageError::NotUtf8 { position: index + 1 })
+        }
+        _ => mistake,
+    };
+    let outcome = match mistake {
+        Some(mistake) => Err(Why::Usage(mistake)),
+        None => understand(&normal, &table),
+    };
+    outcome.map_err(|why| Stop::new(why, &normal.globals))
+}
+
+fn understand(normal: &Normal, table: &Table) -> Result<Invocation, Why> {
+    if let Wanted::Help(subject) = &normal.wanted {
+        // Help does not depend on the options, so their values may be wrong.
+        let page = Page::about(subject.as_deref(), table).map_err(Why::Usage)?;
+        return Err(Why::Help(page));
+    }
+    let globals = parse_globals(&normal.globals).map_err(Why::Usage)?;
+    let Wanted::Command(name) = normal.wanted else {
+        return Err(if globals.version { Why::Version } else { Why::Usage(UsageError::NoCommand) });
+    };
+    if globals.version {
+        return Err(Why::Usage(UsageError::NoCommandWith("--version")));
+    }
+    let info = table.command(name).expect("a wanted command is in the table");
+    let command = parse_command(info, normal).map_err(Why::Usage)?;
+    check(&globals, &command).map_err(Why::Usage)?;
+    Ok(Invocation { globals, command, tail: normal.tail.clone() })
+}
+
+fn parse_globals(given: &[Given]) -> Result<Globals, UsageError> {
+    let words: Vec<&str> = given.iter().flat_map(Given::words).collect();
+    Globals::from_args(&["mcpmini"], &words).map_err(|exit| explain(exit, given))
+}
+
+fn parse_command(info: &CommandInfoWithArgs, normal: &Normal) -> Result<Command, UsageError> {
+    check_words(info, &normal.words)?;
+    let mut words: Vec<&str> = normal.options.iter().flat_map(Given::words).collect();
+    // After `--` argh takes a word as it is, even if it is `help` or begins with a dash.
+    words.push("--");
+    words.extend(normal.words.iter().map(String::as_str));
+    Command::from_args(&["mcpmini", info.name], &words)
+        .map_err(|exit| explain(exit, &normal.options))
+}
+
+/// Whether the number of words is right. argh would tell too, but not what the words mean.
+fn check_words(info: &CommandInfoWithArgs, words: &[String]) -> Result<(), UsageError> {
+    let (command, synopsis) = (info.name, synopsis(info));
+    let missing = info.positionals.get(words.len());
+    if let Some(missing) = missing.filter(|word| word.optionality == Optionality::Required) {
+        return Err(UsageError::MissingWord { command, name: missing.name, synopsis });
+    }
+    let takes_more = info.positionals.last().is_some_and(|last| {
+        matches!(last.optionality, Optionality::Repeating | Optionality::Greedy)
+    });
+    match words.get(info.positionals.len()) {
+        Some(word) if !takes_more => {
+            Err(UsageError::ExtraWord { command, word: word.clone(), synopsis })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What argh has to say about a value, without the value: it may be a secret.
+fn explain(exit: EarlyExit, given: &[Given]) -> UsageError {
+    for Given { flag, value } in given {
+        let Some(value) = value else { continue };
+        let beginning = format!("Error parsing option '{flag}' with value '{value}': ");
+        if let Some(reason) = exit.output.strip_prefix(&beginning) {
+            return UsageError::Value { flag, reason: reason.trim_end().to_owned() };
+        }
+    }
+    UsageError::Other(exit.output.trim_end().to_owned())
+}
+
+/// Whether the options go together, and with the command.
+fn check(globals: &Globals, command: &Command) -> Result<(), UsageError> {
+    let authorizes = |name: &str| name.eq_ignore_ascii_case("authorization");
+    let has_authorization = globals.header.iter().any(|header| authorizes(&header.name));
+    let bearers = [
+        ("--bearer-file", globals.bearer_file.is_some()),
+        ("--bearer-command", globals.bearer_command.is_some()),
+        ("--header Authorization", has_authorization),
+    ];
+    let mut bearers = bearers.iter().filter(|(_, given)| *given).map(|(flag, _)| *flag);
+    if let (Some(one), Some(other)) = (bearers.next(), bearers.next()) {
+        return Err(UsageError::Contradiction(one, other));
+    }
+    if globals.key.is_some() && globals.cert.is_none() {
+        return Err(UsageError::Lonely { flag: "--key", needs: "--cert" });
+    }
+    match globals.output {
+        Some(format) if !command.formats().contains(&format) => Err(UsageError::Format {
+            command: command.name(),
+            format: format.word(),
+            has: command.formats().iter().map(|format| format.word()).collect(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+impl Given {
+    /// The words that argh reads it from.
+    fn words(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.flag).chain(self.value.as_deref())
+    }
+}

@@ -1,0 +1,124 @@
+//! What words a command line may have: every flag and command, made from what argh knows of them.
+
+use argh::{ArgsInfo, CommandInfoWithArgs, FlagInfo, FlagInfoKind, Optionality, PositionalInfo};
+
+use super::commands::{ALIASES, Command};
+use super::globals::{Globals, SPELLINGS};
+
+/// Everything that may stand on a command line.
+#[derive(Debug)]
+pub struct Table {
+    /// The flags, those of every command first.
+    pub flags: Vec<Flag>,
+    /// The commands, in the order of the help text.
+    pub commands: Vec<CommandInfoWithArgs>,
+}
+
+/// A flag.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Flag {
+    /// Its name, with the two dashes.
+    pub long: &'static str,
+    /// Its letter.
+    pub short: Option<char>,
+    /// The name of its value; `None` for a switch.
+    pub value: Option<&'static str>,
+    /// Whether every occurrence counts. Of other flags the last one does.
+    pub repeats: bool,
+    /// What it does, for people.
+    pub description: &'static str,
+    /// The commands that take it; empty when every command does.
+    pub commands: Vec<&'static str>,
+}
+
+/// The flag that shows help. argh answers it by itself and so has no field for it.
+pub const HELP: &str = "--help";
+
+impl Table {
+    /// Collects all flags and commands.
+    pub fn collect() -> Table {
+        let mut table = Table { flags: Vec::new(), commands: Vec::new() };
+        for info in Globals::get_args_info().flags {
+            table.add(info, None);
+        }
+        for command in Command::get_args_info().commands {
+            let command = command.command;
+            // Every command has its own `--help` in argh's eyes; here it is one for all.
+            for info in command.flags.iter().filter(|info| info.long != HELP) {
+                table.add(info, Some(command.name));
+            }
+            table.commands.push(command);
+        }
+        table
+    }
+
+    /// A flag that several commands declare is one flag: an option means the same everywhere.
+    fn add(&mut self, info: &FlagInfo<'static>, command: Option<&'static str>) {
+        if let Some(flag) = self.flags.iter_mut().find(|flag| flag.long == info.long) {
+            flag.commands.extend(command);
+            return;
+        }
+        let is_help = info.long == HELP;
+        self.flags.push(Flag {
+            long: info.long,
+            short: if is_help { Some('h') } else { info.short },
+            value: match info.kind {
+                FlagInfoKind::Switch => None,
+                FlagInfoKind::Option { arg_name } => Some(arg_name),
+            },
+            // argh counts or sets a switch again and again by itself.
+            repeats: info.optionality == Optionality::Repeating
+                || info.kind == FlagInfoKind::Switch,
+            description: if is_help {
+                "show help for the command and exit"
+            } else {
+                info.description
+            },
+            commands: command.into_iter().collect(),
+        });
+    }
+
+    /// The flag of that name, written with its dashes.
+    pub fn long(&self, name: &str) -> Option<&Flag> {
+        let spelling = SPELLINGS.iter().find(|(other, _)| *other == name);
+        let name = spelling.map_or(name, |(_, usual)| usual);
+        self.flags.iter().find(|flag| flag.long == name)
+    }
+
+    /// The flag of that letter.
+    pub fn short(&self, letter: char) -> Option<&Flag> {
+        self.flags.iter().find(|flag| flag.short == Some(letter))
+    }
+
+    /// The command of that name, letter or other name.
+    pub fn command(&self, word: &str) -> Option<&CommandInfoWithArgs> {
+        let alias = ALIASES.iter().find(|(other, _)| *other == word);
+        let name = alias.map_or(word, |(_, usual)| usual);
+        let mut letters = word.chars();
+        let letter = letters.next().filter(|_| letters.next().is_none());
+        self.commands.iter().find(|command| {
+            command.name == name || letter.is_some() && letter == short_name(command)
+        })
+    }
+}
+
+/// The one-letter name of a command.
+pub fn short_name(command: &CommandInfoWithArgs) -> Option<char> {
+    // argh's way to say that there is none.
+    Some(*command.short).filter(|letter| *letter != '\0')
+}
+
+/// The words after the command as a usage line shows them: `SERVER TOOL [ARG...]`.
+pub fn synopsis(command: &CommandInfoWithArgs) -> String {
+    let words: Vec<String> = command.positionals.iter().map(word).collect();
+    words.join(" ")
+}
+
+fn word(positional: &PositionalInfo<'static>) -> String {
+    let name = positional.name;
+    match positional.optionality {
+        Optionality::Required => name.to_owned(),
+        Optionality::Optional => format!("[{name}]"),
+        Optionality::Repeating | Optionality::Greedy => format!("[{name}...]"),
+    }
+}

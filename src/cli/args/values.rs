@@ -1,0 +1,320 @@
+//! Options whose value has parts: headers, variables, assignments, addresses.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::str::FromStr;
+
+use crate::protocol::json;
+
+/// Text that may hold a secret: it is not shown by `Debug`, nor in any message.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Private(String);
+
+impl Private {
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Private {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("…")
+    }
+}
+
+impl From<&str> for Private {
+    fn from(text: &str) -> Private {
+        Private(text.to_owned())
+    }
+}
+
+/// A value that cannot be taken. The texts never repeat the value, which may hold a secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Invalid {
+    /// Nothing at all.
+    Empty,
+    /// A header without a colon.
+    HeaderColon,
+    /// A header name that is no token (RFC 9110, section 5.6.2).
+    HeaderName,
+    /// A header value with a character that is neither visible ASCII nor blank.
+    HeaderValue,
+    /// A header that the protocol sets itself.
+    HeaderReserved(String),
+    /// A variable without `=` or without a name.
+    Variable,
+    /// An assignment without `=` or without a key.
+    Assignment,
+    /// The JSON of `key:=json` is none.
+    Json {
+        /// The key.
+        key: String,
+        /// What the parser said.
+        reason: String,
+    },
+    /// Not `host:port:address`.
+    Resolve,
+}
+
+impl fmt::Display for Invalid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Invalid::Empty => f.write_str("the value is empty"),
+            Invalid::HeaderColon => f.write_str("a header is written 'Name: value'"),
+            Invalid::HeaderName => f.write_str("the name before the colon is no header name"),
+            Invalid::HeaderValue => f.write_str("a header value takes visible ASCII and blanks"),
+            Invalid::HeaderReserved(name) => write!(f, "{name} is set by the protocol"),
+            Invalid::Variable => f.write_str("a variable is written NAME=value"),
+            Invalid::Assignment => f.write_str("write key=text or key:=json"),
+            Invalid::Json { key, reason } => write!(f, "what follows {key}:= is no JSON: {reason}"),
+            Invalid::Resolve => f.write_str("write host:port:address, the address in digits"),
+        }
+    }
+}
+
+/// Text that must not be empty, and may hold a secret.
+pub(super) fn private(given: &str) -> Result<Private, Invalid> {
+    if given.is_empty() { Err(Invalid::Empty) } else { Ok(given.into()) }
+}
+
+/// An HTTP header field (`--header 'Name: value'`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Header {
+    /// The name, as it was written.
+    pub name: String,
+    /// The value, without the blanks around it.
+    pub value: Private,
+}
+
+/// The header fields that the protocol or the transfer itself needs, in lower case. A name that
+/// ends in a dash stands for all that begin with it.
+const RESERVED: &[&str] = &[
+    "accept",
+    "accept-encoding",
+    "connection",
+    "content-length",
+    "content-type",
+    "expect",
+    "keep-alive",
+    "last-event-id",
+    "mcp-method",
+    "mcp-name",
+    "mcp-param-",
+    "mcp-protocol-version",
+    "mcp-session-id",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+impl FromStr for Header {
+    type Err = Invalid;
+
+    fn from_str(given: &str) -> Result<Header, Invalid> {
+        let (name, value) = given.split_once(':').ok_or(Invalid::HeaderColon)?;
+        let value = value.trim_matches([' ', '\t']);
+        if name.is_empty() || !name.bytes().all(is_token) {
+            return Err(Invalid::HeaderName);
+        }
+        // Other bytes are not only wrong: the HTTP library ends the process over them.
+        if !value.bytes().all(|byte| matches!(byte, b'\t' | b' '..=b'~')) {
+            return Err(Invalid::HeaderValue);
+        }
+        let lower = name.to_ascii_lowercase();
+        let clash = |reserved: &str| {
+            lower == reserved || reserved.ends_with('-') && lower.starts_with(reserved)
+        };
+        if RESERVED.iter().any(|reserved| clash(reserved)) {
+            return Err(Invalid::HeaderReserved(name.to_owned()));
+        }
+        Ok(Header { name: name.to_owned(), value: value.into() })
+    }
+}
+
+/// RFC 9110, section 5.6.2.
+fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+/// An environment variable for a started server (`--env NAME=value`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variable {
+    /// The name.
+    pub name: String,
+    /// The value.
+    pub value: Private,
+}
+
+impl FromStr for Variable {
+    type Err = Invalid;
+
+    fn from_str(given: &str) -> Result<Variable, Invalid> {
+        match given.split_once('=') {
+            Some((name, value)) if !name.is_empty() => {
+                Ok(Variable { name: name.to_owned(), value: value.into() })
+            }
+            _ => Err(Invalid::Variable),
+        }
+    }
+}
+
+/// `key=text` or `key:=json` (`--meta`, `--answer`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assignment {
+    /// The key.
+    pub key: String,
+    /// The value.
+    pub value: Assigned,
+}
+
+/// The value of an [`Assignment`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Assigned {
+    /// Text that was not looked into.
+    Text(String),
+    /// One JSON value, as it was written.
+    Json(String),
+}
+
+impl FromStr for Assignment {
+    type Err = Invalid;
+
+    fn from_str(given: &str) -> Result<Assignment, Invalid> {
+        let (left, right) = given.split_once('=').ok_or(Invalid::Assignment)?;
+        let (key, is_json) = match left.strip_suffix(':') {
+            Some(key) => (key, true),
+            None => (left, false),
+        };
+        if key.is_empty() {
+            return Err(Invalid::Assignment);
+        }
+        let key = key.to_owned();
+        if !is_json {
+            return Ok(Assignment { key, value: Assigned::Text(right.to_owned()) });
+        }
+        match json::validate(right) {
+            Ok(()) => Ok(Assignment { key, value: Assigned::Json(right.to_owned()) }),
+            Err(json::Invalid { reason }) => Err(Invalid::Json { key, reason }),
+        }
+    }
+}
+
+/// An address to use for a host instead of asking the name service
+/// (`--resolve host:port:address`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolve {
+    /// The host, as it stands in URLs.
+    pub host: String,
+    /// The port.
+    pub port: u16,
+    /// The address.
+    pub address: IpAddr,
+}
+
+impl FromStr for Resolve {
+    type Err = Invalid;
+
+    fn from_str(given: &str) -> Result<Resolve, Invalid> {
+        let mut parts = given.splitn(3, ':');
+        let (Some(host), Some(port), Some(address)) = (parts.next(), parts.next(), parts.next())
+        else {
+            return Err(Invalid::Resolve);
+        };
+        let bare = address.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+        match (port.parse(), bare.unwrap_or(address).parse()) {
+            (Ok(port), Ok(address)) if !host.is_empty() && port != 0 => {
+                Ok(Resolve { host: host.to_owned(), port, address })
+            }
+            _ => Err(Invalid::Resolve),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_have_a_name_and_a_value() {
+        let check = |text: &str, name: &str, value: &str| {
+            let header = Header::from_str(text).unwrap();
+            assert_eq!((header.name.as_str(), header.value.as_str()), (name, value));
+        };
+        check("X-Team: red", "X-Team", "red");
+        check("X-Team:red", "X-Team", "red");
+        check("X-Url: http://x/:y \t", "X-Url", "http://x/:y");
+        check("X-Empty:", "X-Empty", "");
+        check("Origin: https://x.example", "Origin", "https://x.example");
+        check("Authorization: Basic eA==", "Authorization", "Basic eA==");
+    }
+
+    #[test]
+    fn a_header_that_is_wrong_or_belongs_to_the_protocol_is_refused() {
+        let check = |text: &str, expected: Invalid| {
+            assert_eq!(Header::from_str(text), Err(expected), "{text}");
+        };
+        check("", Invalid::HeaderColon);
+        check("X-Team red", Invalid::HeaderColon);
+        check(": red", Invalid::HeaderName);
+        check("X Team: red", Invalid::HeaderName);
+        check("X-Team : red", Invalid::HeaderName);
+        check("X-Tëam: red", Invalid::HeaderName);
+        check("X-Team: réd", Invalid::HeaderValue);
+        check("X-Team: red\r\nHost: x", Invalid::HeaderValue);
+        check("X-Team: \u{7f}", Invalid::HeaderValue);
+        for name in ["Accept", "CONTENT-TYPE", "Mcp-Session-Id", "MCP-Protocol-Version"] {
+            check(&format!("{name}: x"), Invalid::HeaderReserved(name.into()));
+        }
+        for name in ["Mcp-Param-City", "mcp-method", "Mcp-Name", "Last-Event-ID"] {
+            check(&format!("{name}: x"), Invalid::HeaderReserved(name.into()));
+        }
+    }
+
+    #[test]
+    fn assignments_are_text_or_json() {
+        let text = |given: &str, key: &str, value: &str| {
+            let value = Assigned::Text(value.into());
+            assert_eq!(given.parse(), Ok(Assignment { key: key.into(), value }));
+        };
+        let json = |given: &str, key: &str, value: &str| {
+            let value = Assigned::Json(value.into());
+            assert_eq!(given.parse(), Ok(Assignment { key: key.into(), value }));
+        };
+        text("a=b", "a", "b");
+        text("a=", "a", "");
+        text("a=b=c", "a", "b=c");
+        text("a=:=1", "a", ":=1");
+        text("com.example/trace=1", "com.example/trace", "1");
+        json("a:=1.50", "a", "1.50");
+        json("a:={\"b\": 12345678901234567890}", "a", "{\"b\": 12345678901234567890}");
+        for given in ["", "a", "=b", ":=1"] {
+            assert_eq!(given.parse::<Assignment>(), Err(Invalid::Assignment), "{given}");
+        }
+        assert!(matches!("a:=b".parse::<Assignment>(), Err(Invalid::Json { .. })));
+    }
+
+    #[test]
+    fn resolve_has_three_parts() {
+        let check = |given: &str, host: &str, port, address: &str| {
+            let address = address.parse().unwrap();
+            assert_eq!(given.parse(), Ok(Resolve { host: host.into(), port, address }));
+        };
+        check("x.example:443:127.0.0.1", "x.example", 443, "127.0.0.1");
+        check("x.example:443:[::1]", "x.example", 443, "::1");
+        check("x.example:443:2001:db8::1", "x.example", 443, "2001:db8::1");
+        for given in ["", "x", "x:443", "x:443:", "x:0:::1", "x:p:::1", ":443:::1", "x:1:localhost"]
+        {
+            assert_eq!(given.parse::<Resolve>(), Err(Invalid::Resolve), "{given}");
+        }
+    }
+
+    #[test]
+    fn secrets_are_not_shown() {
+        let header: Header = "Authorization: Bearer hunter2".parse().unwrap();
+        let variable: Variable = "TOKEN=hunter2".parse().unwrap();
+        assert!(!format!("{header:?}{variable:?}").contains("hunter2"));
+    }
+}

@@ -1,0 +1,424 @@
+//! A server that a command works with: found, admitted, and opened when it is first needed.
+
+use std::time::{Duration, Instant};
+
+use smol::LocalExecutor;
+
+use super::args::choices::{Http, IdFormat, Protocol, ServerStderr, Transport};
+use super::args::settings;
+use super::credentials;
+use super::errors::{Error, Phase};
+use super::exit::Exit;
+use super::explain::{self, Place};
+use super::run::Run;
+use super::watcher::Watcher;
+use crate::cache::{Eras, Lists, Mode};
+use crate::client::{self, Client, NoResult, Server};
+use crate::config::{self, Binding, Endpoint, HttpEndpoint, Overrides, StdioEndpoint};
+use crate::net;
+use crate::protocol::Revision;
+use crate::protocol::json::Json;
+use crate::protocol::jsonrpc::Limits;
+use crate::protocol::opening::Certainty;
+use crate::protocol::params::Params;
+use crate::protocol::session::{Abilities, Call, Failure, Limit, Profile, TimedOut};
+use crate::transport::{http, stdio};
+use crate::trust;
+
+/// How long a server may leave a probe unanswered before it gets `initialize` beside it. A process
+/// that does not know the probe is often silent; over HTTP silence is rare, and a slow network is
+/// not.
+const PROBE_TIMEOUT_STDIO: Duration = Duration::from_secs(2);
+const PROBE_TIMEOUT_HTTP: Duration = Duration::from_secs(10);
+
+/// A server that a command works with.
+#[derive(Debug)]
+pub(super) struct Contact<'a> {
+    pub(super) run: &'a Run<'a>,
+    pub(super) server: config::Server,
+    pub(super) lists: Lists,
+    eras: Eras,
+    executor: &'a LocalExecutor<'static>,
+    client: Option<Client>,
+    watcher: Watcher<'a>,
+}
+
+impl<'a> Contact<'a> {
+    /// Finds the server that `word` means and makes sure that it may be used. Nothing is started or
+    /// contacted yet.
+    pub(super) fn find(
+        run: &'a Run<'a>,
+        word: &str,
+        executor: &'a LocalExecutor<'static>,
+    ) -> Result<Contact<'a>, Error> {
+        let overrides = overrides(run)?;
+        let resolved = config::resolve(word, run.env, &overrides).map_err(explain::config)?;
+        if resolved.definition.disabled {
+            let text = format!("the server \"{}\" is disabled in the configuration", resolved.name);
+            return Err(Error::new(Exit::Config, text).phase(Phase::Config));
+        }
+        trust::admit(&resolved, run.env, &overrides).map_err(explain::trust)?;
+        let server = config::expand(&resolved, &overrides, run.env).map_err(explain::config)?;
+        check_transport(run, &server)?;
+        let mode = match run.settings.cache {
+            settings::Cache::On => Mode::On,
+            settings::Cache::Refresh => Mode::Refresh,
+            settings::Cache::Off => Mode::Off,
+        };
+        Ok(Contact {
+            run,
+            watcher: Watcher::new(run)?,
+            lists: Lists::new(run.env, mode),
+            eras: Eras::new(run.env, mode),
+            server,
+            executor,
+            client: None,
+        })
+    }
+
+    /// Whether the server is reached over HTTP.
+    pub(super) fn is_http(&self) -> bool {
+        matches!(self.server.endpoint, Endpoint::Http(_))
+    }
+
+    /// The revision that is spoken, as far as it is known without asking the server.
+    pub(super) fn known_revision(&self) -> Option<&'static Revision> {
+        let spoken = self.client.as_ref().and_then(|client| client.session().about());
+        spoken.map(|about| about.revision).or_else(|| match self.certainty() {
+            Certainty::Pinned(revision) | Certainty::Remembered(revision) => Some(revision),
+            Certainty::Unknown => None,
+        })
+    }
+
+    /// Opens the session and waits until the revision is settled; then it tells which it is. `None`
+    /// when the session cannot be opened: the next request says why.
+    pub(super) async fn settle(&mut self) -> Result<Option<&'static Revision>, Error> {
+        self.open()?;
+        let (run, Some(client)) = (self.run, &mut self.client) else { return Ok(None) };
+        let settled = async {
+            client.settle(&mut self.watcher).await;
+            None
+        };
+        let interrupted = async { Some(NoResult::Interrupted(run.interrupted().await)) };
+        let expired = async {
+            match run.deadline {
+                Some(deadline) => async_io::Timer::at(deadline).await,
+                None => futures_lite::future::pending().await,
+            };
+            let (limit, after) = (Limit::Total, Duration::ZERO);
+            let timed_out = TimedOut { limit, after, sent: false, streaming: false };
+            Some(NoResult::Failed(Failure::TimedOut(timed_out)))
+        };
+        use futures_lite::FutureExt;
+        match settled.or(interrupted).or(expired).await {
+            Some(no_result) => Err(self.explain(no_result)),
+            None => Ok(self.about().map(|about| about.revision)),
+        }
+    }
+
+    /// Makes a request and waits for its result.
+    pub(super) async fn request(
+        &mut self,
+        method: &str,
+        params: Params,
+        mirrored: Vec<(String, String)>,
+    ) -> Result<Json, Error> {
+        let result = self.try_request(method, params, mirrored).await?;
+        result.map_err(|no_result| self.explain(no_result))
+    }
+
+    /// Makes a request; on failure tells what happened, for callers that can do something about it.
+    pub(super) async fn try_request(
+        &mut self,
+        method: &str,
+        params: Params,
+        mirrored: Vec<(String, String)>,
+    ) -> Result<Result<Json, NoResult>, Error> {
+        self.open()?;
+        let call = Call {
+            method: method.to_owned().into(),
+            params: self.with_meta(params),
+            idle: self.limit(self.run.settings.timeout, self.server.timeout, settings::TIMEOUT),
+            deadline: self.run.deadline,
+            mirrored,
+        };
+        let client = self.client.as_mut().expect("open() has just made it");
+        let result = client.call(call, &mut self.watcher, self.run.interrupted()).await;
+        if let Err(NoResult::Failed(Failure::NoCommonRevision(_) | Failure::TimedOut(_))) = &result
+        {
+            // What was remembered may be the reason.
+            self.eras.forget(&self.server.identity);
+        }
+        Ok(result)
+    }
+
+    fn with_meta(&self, params: Params) -> Params {
+        use super::args::values::Assigned;
+        self.run.globals.meta.iter().fold(params, |params, assignment| {
+            let value = match &assignment.value {
+                Assigned::Text(text) => crate::protocol::json::string(text),
+                Assigned::Json(json) => json.clone(),
+            };
+            params.with_meta(&assignment.key, value)
+        })
+    }
+
+    /// What the server said about itself; `None` before the session is open.
+    pub(super) fn about(&self) -> Option<&crate::protocol::session::About> {
+        self.client.as_ref().and_then(|client| client.session().about())
+    }
+
+    /// The error for a request without a result.
+    pub(super) fn explain(&self, no_result: NoResult) -> Error {
+        let stdio = matches!(self.server.endpoint, Endpoint::Stdio(_));
+        let place =
+            Place { stdio, server: &self.server.name, max_time: self.run.settings.max_time };
+        let error = explain::no_result(no_result, &place).server(self.server.name.clone());
+        match &self.client {
+            Some(client) if error.stderr_tail.is_none() && shows_stderr(&error) => {
+                error.stderr_tail(client.stderr_tail())
+            }
+            _ => error,
+        }
+    }
+
+    /// What the server was refused in this run, if anything.
+    pub(super) fn refused_question(&self) -> Option<&crate::protocol::session::Question> {
+        self.watcher.refused()
+    }
+
+    /// Ends the conversation: what is still to be said is said, and nothing of the server is left.
+    /// A signal makes it hurry; its number is returned.
+    pub(super) async fn close(mut self) -> Option<i32> {
+        let Some(client) = self.client.take() else { return None };
+        if let Some(revision) = self.watcher.opened()
+            && self.pin().is_none()
+        {
+            self.eras.remember(&self.server.identity, revision, self.run.env.now());
+        }
+        let counts = client.session().counts();
+        if 0 < counts.unknown + counts.late + counts.skipped {
+            self.run.remark(&format!(
+                "ignored {} answers that nobody asked for, {} late ones and {} lines that are no messages",
+                counts.unknown, counts.late, counts.skipped
+            ));
+        }
+        let mut signal = None;
+        client.close(async { signal = Some(self.run.interrupted().await) }).await;
+        signal
+    }
+
+    /// Ends the conversation after the answer is out, or after the error that is returned. An error
+    /// is reported first: the server may take its time to go.
+    pub(super) async fn finish(self, outcome: Result<Exit, Error>) -> Result<Exit, Error> {
+        let run = self.run;
+        let exit = match outcome {
+            Ok(exit) => exit,
+            Err(error) => {
+                run.report(&error);
+                error.exit
+            }
+        };
+        match (exit, self.close().await) {
+            // Whoever interrupts us while we clean up wants to see that it was an interruption,
+            // unless the answer is out already.
+            (Exit::Ok, _) | (_, None) => Ok(exit),
+            (_, Some(signal)) => Ok(Exit::Signal(signal as u8)),
+        }
+    }
+
+    fn open(&mut self) -> Result<(), Error> {
+        if self.client.is_some() {
+            return Ok(());
+        }
+        let abilities = self.watcher.abilities();
+        let profile = Profile {
+            client: (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
+            abilities,
+            probe_timeout: if self.is_http() { PROBE_TIMEOUT_HTTP } else { PROBE_TIMEOUT_STDIO },
+            start_timeout: self.start_timeout(),
+            text_ids: self.run.globals.id_format == Some(IdFormat::String),
+            // Over HTTP a legacy server may put its questions on the stream that nobody asked for.
+            listen: self.is_http() && abilities != Abilities::default(),
+        };
+        let limits = Limits {
+            message: self.run.globals.max_message.unwrap_or(Limits::default().message),
+            depth: self.run.globals.max_depth.unwrap_or(Limits::default().depth),
+        };
+        let server = self.target()?;
+        let certainty = self.certainty();
+        self.client = Some(client::open(self.executor, server, limits, certainty, profile));
+        Ok(())
+    }
+
+    /// The limit for the start: what is said about it, else what is said about every answer.
+    fn start_timeout(&self) -> Option<Duration> {
+        let said = self.run.settings.start_timeout.or_else(|| match self.server.start_timeout {
+            Some(_) => None,
+            None => self.run.settings.timeout,
+        });
+        self.limit(said, self.server.start_timeout, settings::START_TIMEOUT)
+    }
+
+    /// Flag or variable, else configuration (where zero is no limit), else default.
+    fn limit(
+        &self,
+        said: Option<super::duration::Limit>,
+        configured: Option<Duration>,
+        default: super::duration::Limit,
+    ) -> Option<Duration> {
+        match (said, configured) {
+            (Some(said), _) => said.duration(),
+            (None, Some(configured)) => Some(configured).filter(|limit| !limit.is_zero()),
+            (None, None) => default.duration(),
+        }
+    }
+
+    fn pin(&self) -> Option<&'static Revision> {
+        match self.run.settings.protocol {
+            Some(Protocol::Only(revision)) => Some(revision),
+            Some(Protocol::Auto) => None,
+            None => self.server.protocol,
+        }
+    }
+
+    fn certainty(&self) -> Certainty {
+        if let Some(pinned) = self.pin() {
+            return Certainty::Pinned(pinned);
+        }
+        match self.eras.recall(&self.server.identity, self.run.env.now()) {
+            Some(revision) => Certainty::Remembered(revision),
+            None => Certainty::Unknown,
+        }
+    }
+
+    fn target(&self) -> Result<Server, Error> {
+        match &self.server.endpoint {
+            Endpoint::Stdio(endpoint) => Ok(Server::Stdio(stdio_target(self.run, endpoint))),
+            Endpoint::Http(endpoint) => {
+                let target = http_target(self.run, endpoint)?;
+                Ok(match endpoint.binding {
+                    Binding::Sse => Server::Sse(target),
+                    Binding::Auto | Binding::Http => Server::Http(target),
+                })
+            }
+        }
+    }
+}
+
+/// Whether the server's own words help to understand an error. When it has answered, they do not.
+fn shows_stderr(error: &Error) -> bool {
+    matches!(error.exit, Exit::Unreachable | Exit::Lost | Exit::Protocol | Exit::Timeout)
+}
+
+fn stdio_target(run: &Run<'_>, endpoint: &StdioEndpoint) -> stdio::Target {
+    let variables = endpoint.environment.iter();
+    stdio::Target {
+        program: endpoint.program.clone(),
+        args: endpoint.args.iter().map(Into::into).collect(),
+        env: variables.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+        cwd: endpoint.cwd.clone(),
+        stderr: match &run.globals.stderr {
+            None if 1 < run.globals.verbose => stdio::StderrPolicy::Inherit,
+            None | Some(ServerStderr::Tail) => stdio::StderrPolicy::Tail,
+            Some(ServerStderr::Quiet) => stdio::StderrPolicy::Quiet,
+            Some(ServerStderr::Inherit) => stdio::StderrPolicy::Inherit,
+            Some(ServerStderr::File(path)) => stdio::StderrPolicy::File(run.env.absolute(path)),
+        },
+        patience: stdio::Patience {
+            after_close: run.settings.shutdown_timeout,
+            ..stdio::Patience::default()
+        },
+    }
+}
+
+fn http_target(run: &Run<'_>, endpoint: &HttpEndpoint) -> Result<http::Target, Error> {
+    let globals = run.globals;
+    let config = |text: String| Error::new(Exit::Config, text).phase(Phase::Config);
+    let address = net::Address::parse(&endpoint.url).map_err(|error| config(error.to_string()))?;
+    let variable = |name: &str| run.env.variable(name).and_then(|value| value.into_string().ok());
+    let mut settings = net::Settings::from_env(&variable);
+    for (name, value) in &endpoint.headers {
+        let added = settings.headers.add(name, value.expose());
+        added.map_err(|error| config(error.to_string()))?;
+    }
+    settings.authorization = credentials::authorization(run)?;
+    settings.tls.cacert = globals.cacert.as_ref().map(|path| run.env.absolute(path));
+    settings.tls.certificate = globals.cert.as_ref().map(|path| run.env.absolute(path));
+    settings.tls.key = globals.key.as_ref().map(|path| run.env.absolute(path));
+    settings.tls.insecure = globals.insecure;
+    if let Some(proxy) = &globals.proxy {
+        let address = net::ProxyAddress::parse(proxy.as_str()).map_err(|error| {
+            Error::new(Exit::Usage, format!("--proxy: {error}")).phase(Phase::Usage)
+        })?;
+        settings.proxy = net::Proxy::Explicit(address);
+    }
+    settings.resolve.extend(globals.resolve.iter().map(|known| net::Resolve {
+        host: known.host.clone(),
+        port: known.port,
+        ip: known.address,
+    }));
+    settings.unix_socket = endpoint.socket.clone();
+    settings.http_version = match globals.http {
+        None | Some(Http::Auto) => net::HttpVersion::Auto,
+        Some(Http::One) => net::HttpVersion::Http1,
+        Some(Http::Two) => net::HttpVersion::Http2,
+    };
+    Ok(http::Target {
+        address,
+        settings,
+        sse_fallback: endpoint.binding == Binding::Auto,
+        end_session: !globals.no_delete,
+    })
+}
+
+/// What the command line says about the server.
+pub(super) fn overrides(run: &Run<'_>) -> Result<Overrides, Error> {
+    let globals = run.globals;
+    let secret = |text: &str| crate::env::Secret::new(text.to_owned());
+    let variables = globals.env.iter();
+    Ok(Overrides {
+        config: run.settings.config.clone(),
+        args: globals.arg.clone(),
+        env: variables
+            .map(|variable| (variable.name.clone(), secret(variable.value.as_str())))
+            .collect(),
+        cwd: globals.cwd.clone(),
+        inherit_env: globals.inherit_env,
+        headers: credentials::headers(run)?,
+        binding: match globals.transport {
+            None | Some(Transport::Auto | Transport::Stdio) => None,
+            Some(Transport::Http) => Some(Binding::Http),
+            Some(Transport::Sse) => Some(Binding::Sse),
+        },
+    })
+}
+
+fn check_transport(run: &Run<'_>, server: &config::Server) -> Result<(), Error> {
+    let is_http = matches!(server.endpoint, Endpoint::Http(_));
+    if run.globals.transport == Some(Transport::Stdio) && is_http {
+        let text = format!("\"{}\" is reached over HTTP, not by --transport stdio", server.name);
+        return Err(Error::new(Exit::Usage, text).phase(Phase::Usage));
+    }
+    let credentials = [
+        ("--bearer-file", run.globals.bearer_file.is_some()),
+        ("--bearer-command", run.globals.bearer_command.is_some()),
+    ];
+    match credentials.iter().find(|(_, given)| *given && !is_http) {
+        None => Ok(()),
+        Some((flag, _)) => {
+            let text = format!(
+                "{flag} has no effect on \"{}\", which is not reached over HTTP",
+                server.name
+            );
+            Err(Error::new(Exit::Usage, text).phase(Phase::Usage))
+        }
+    }
+}
+
+impl Contact<'_> {
+    /// When the run began to count, for timings.
+    pub(super) fn now(&self) -> Instant {
+        Instant::now()
+    }
+}

@@ -1,0 +1,223 @@
+//! Why there is no answer: from what the lower floors saw to an error with an exit code.
+
+use super::duration::{self, Limit as Duration};
+use super::errors::{Error, Phase};
+use super::exit::Exit;
+use crate::client::NoResult;
+use crate::config::ConfigError;
+use crate::protocol::Revision;
+use crate::protocol::json;
+use crate::protocol::jsonrpc::{ErrorObject, Malformed, Unusual};
+use crate::protocol::message::{FaultKind, Refused, Sent};
+use crate::protocol::session::{Failure, Limit, Oddity, Question, TimedOut};
+use crate::trust::TrustError;
+
+/// Where something went wrong.
+#[derive(Debug)]
+pub(super) struct Place<'a> {
+    /// Whether the server is a process that we started.
+    pub(super) stdio: bool,
+    /// The server, as the command line names it.
+    pub(super) server: &'a str,
+    /// The limit on everything.
+    pub(super) max_time: Option<Duration>,
+}
+
+/// The error for a request without a result.
+pub(super) fn no_result(no_result: NoResult, place: &Place<'_>) -> Error {
+    match no_result {
+        NoResult::Error(error) => rpc(&error),
+        NoResult::Failed(failure) => failed(failure, place),
+        NoResult::Odd(oddity) => {
+            let error = Error::new(Exit::Protocol, oddity_text(&oddity)).sent(Sent::Maybe);
+            error.phase(Phase::Request).hint("it would be tolerated without --strict")
+        }
+        NoResult::Asked(question) => asked(&question),
+        NoResult::Interrupted(signal) => {
+            Error::new(Exit::Signal(signal as u8), format!("interrupted by signal {signal}"))
+        }
+    }
+}
+
+/// An error that the server answered with.
+pub(super) fn rpc(error: &ErrorObject) -> Error {
+    let explained = Error::from(error).phase(Phase::Request);
+    match error.code {
+        ErrorObject::MISSING_CAPABILITY => explained
+            .hint("the server asks back during this call; see --elicit, --answer and --root"),
+        _ => explained,
+    }
+}
+
+fn failed(failure: Failure, place: &Place<'_>) -> Error {
+    match failure {
+        Failure::TimedOut(timed_out) => timeout(timed_out, place),
+        Failure::Refused(refused) => self::refused(&refused),
+        Failure::NoResponse { id, why } => no_response(id, &why),
+        Failure::Broken(fault) => {
+            let phase = match fault.kind {
+                FaultKind::Unreachable if place.stdio => Phase::Start,
+                FaultKind::Unreachable => Phase::Connect,
+                FaultKind::Lost if fault.sent == Sent::No => Phase::Start,
+                FaultKind::Lost | FaultKind::Protocol => Phase::Request,
+            };
+            let error = Error::from(fault).phase(phase);
+            match error.exit {
+                Exit::Lost => error.hint("the request went out, so it may have run"),
+                _ => error,
+            }
+        }
+        Failure::Malformed(malformed) => {
+            let text =
+                format!("the answer is no JSON-RPC response: {}", malformed_text(&malformed));
+            Error::new(Exit::Protocol, text).phase(Phase::Request).sent(Sent::Yes)
+        }
+        Failure::NoCommonRevision(theirs) => {
+            let ours: Vec<&str> = Revision::all().iter().map(|revision| revision.date).collect();
+            let theirs = match theirs.is_empty() {
+                true => "does not say which revisions it speaks".to_owned(),
+                false => format!("speaks {}", theirs.join(", ")),
+            };
+            let ours = ours.join(", ");
+            let text = format!(
+                "no common protocol revision: the server {theirs}; this client speaks {ours}"
+            );
+            Error::new(Exit::Protocol, text).phase(Phase::Negotiate).sent(Sent::No)
+        }
+        Failure::NotOpened(error) => {
+            let explained = Error::from(&error).phase(Phase::Negotiate).sent(Sent::No);
+            explained.hint("the server refused to open a session")
+        }
+        Failure::TooManyRounds => {
+            let text = "the server asks for input again and again";
+            Error::new(Exit::Protocol, text).phase(Phase::Request).sent(Sent::Yes)
+        }
+    }
+}
+
+fn timeout(timed_out: TimedOut, place: &Place<'_>) -> Error {
+    let milliseconds = timed_out.after.as_millis();
+    let (text, phase, hint) = match timed_out.limit {
+        Limit::Start => (
+            format!(
+                "Connection to MCP server \"{}\" timed out after {milliseconds}ms",
+                place.server
+            ),
+            if place.stdio { Phase::Start } else { Phase::Connect },
+            "see --start-timeout",
+        ),
+        Limit::Idle if timed_out.streaming => (
+            format!("SSE response timeout after {milliseconds}ms"),
+            Phase::Request,
+            "see --timeout",
+        ),
+        Limit::Idle => {
+            (format!("Request timeout after {milliseconds}ms"), Phase::Request, "see --timeout")
+        }
+        Limit::Total => {
+            let limit = place.max_time.and_then(Duration::duration).map(duration::show);
+            let limit = limit.unwrap_or_default();
+            let phase = if timed_out.sent { Phase::Request } else { Phase::Start };
+            (format!("not done within {limit}, the limit for everything"), phase, "see --max-time")
+        }
+    };
+    let sent = if timed_out.sent { Sent::Maybe } else { Sent::No };
+    Error::new(Exit::Timeout, text).phase(phase).sent(sent).hint(hint)
+}
+
+fn refused(refused: &Refused) -> Error {
+    let error = Error::from(refused).phase(Phase::Request);
+    let hint = match refused.status {
+        401 => {
+            "the server wants a token: --bearer-file FILE, --bearer-command CMD or -H 'Authorization: …'"
+        }
+        403 => "the token does not allow this",
+        404 | 405 => "is this the address of an MCP endpoint?",
+        300..=399 => {
+            "redirects are followed only by 307 or 308, and only within one origin; use the new address"
+        }
+        429 | 503 => "try again later",
+        _ => return error,
+    };
+    error.hint(hint)
+}
+
+fn no_response(id: u64, why: &str) -> Error {
+    let text = format!("No response received for request ID {id}");
+    if why.is_empty() {
+        let error = Error::new(Exit::Lost, format!("{text}: the stream ended"));
+        return error.phase(Phase::Request).sent(Sent::Maybe).hint("the request may have run");
+    }
+    let error = Error::new(Exit::Protocol, format!("{text}: {why}"));
+    error.phase(Phase::Request).sent(Sent::Maybe)
+}
+
+/// The server asked, and nothing on the command line answers.
+fn asked(question: &Question) -> Error {
+    let params = question.params.as_ref().map(json::Json::as_str);
+    let message = params.and_then(|params| {
+        let message = crate::protocol::jsonrpc::scan::member(params, "message")?;
+        Some(crate::protocol::jsonrpc::scan::unescape(message)?.into_owned())
+    });
+    let message = message.map(|message| format!(": {message}")).unwrap_or_default();
+    let text = format!("the server asks back ({}){message}", question.method);
+    let error = Error::new(Exit::InputRequired, text).phase(Phase::Request).sent(Sent::Yes);
+    let error = match params {
+        Some(params) => error.data(params),
+        None => error,
+    };
+    error.hint("answer with --answer KEY=VALUE, --answers FILE or --accept-defaults, or refuse with --decline")
+}
+
+/// What is odd about what a server sent, for people.
+pub(super) fn oddity_text(oddity: &Oddity) -> String {
+    match oddity {
+        Oddity::Skipped(malformed) => format!("skipped {}", malformed_text(malformed)),
+        Oddity::Unusual(Unusual::InvalidUtf8) => {
+            "the server sent bytes that are not UTF-8; they were replaced".to_owned()
+        }
+        Oddity::Unusual(Unusual::SeveralOnALine) => {
+            "the server sent several messages on one line".to_owned()
+        }
+        Oddity::Unusual(Unusual::Batch) => "the server sent a batch of messages".to_owned(),
+        Oddity::Unusual(Unusual::NoVersion) => "the server left out \"jsonrpc\":\"2.0\"".to_owned(),
+        Oddity::Unusual(Unusual::ResultAndError) => {
+            "the server sent a result and an error; the error counts".to_owned()
+        }
+        Oddity::RetypedId(id) => {
+            format!("id type: the server answered with the id {id}, which is of another type")
+        }
+        Oddity::Stranger { id, known } => {
+            let id = id.as_ref().map_or("null", |id| id.as_json());
+            let what = if *known { "that was answered before" } else { "that nobody sent" };
+            format!("ignored an answer to the request {id}, {what}")
+        }
+        Oddity::RequestInModernEra(method) => {
+            format!(
+                "the server sent a request ({method}), which this revision does not allow; it gets no answer"
+            )
+        }
+        Oddity::Undelivered(text) => format!("a message could not be delivered: {text}"),
+    }
+}
+
+fn malformed_text(malformed: &Malformed) -> String {
+    match malformed {
+        Malformed::Json { excerpt } => format!("what is not JSON: {excerpt}"),
+        Malformed::Shape { excerpt, .. } => format!("what is no JSON-RPC message: {excerpt}"),
+        Malformed::TooDeep { limit, .. } => {
+            format!("a message nested deeper than {limit} levels (see --max-depth)")
+        }
+    }
+}
+
+/// An error of the configuration.
+pub(super) fn config(error: ConfigError) -> Error {
+    let exit = if error.is_usage() { Exit::Usage } else { Exit::Config };
+    Error::new(exit, error.to_string()).phase(Phase::Config).sent(Sent::No)
+}
+
+/// A server that must not be used.
+pub(super) fn trust(error: TrustError) -> Error {
+    Error::new(Exit::Trust, error.to_string()).phase(Phase::Trust).sent(Sent::No)
+}

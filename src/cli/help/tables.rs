@@ -1,0 +1,98 @@
+//! What the help texts say beyond the comments on commands and options.
+
+/// The topics of `mcpmini help TOPIC`, and what each is about.
+pub(super) const TOPICS: &[(&str, &str)] = &[
+    ("options", "the options of every command"),
+    ("servers", "how to name a server"),
+    ("arguments", "how to write the arguments of a tool"),
+    ("exit-codes", "the exit codes, and when a script may try again"),
+    ("environment", "the environment variables"),
+];
+
+/// The examples on the first page, five that show the ways to name a server and to use an answer.
+pub(super) const EXAMPLES: &[&str] = &[
+    "mcpmini tools https://mcp.example.com/mcp",
+    "mcpmini call https://mcp.example.com/mcp get_weather city=Oslo days:=3",
+    "mcpmini call 'npx -y @modelcontextprotocol/server-everything' echo message=hi",
+    "issue=$(mcpmini call tracker create_issue title=\"$t\" -o structured) || exit",
+    "mcpmini call render draw spec:=@spec.json -o raw > out.png",
+];
+
+/// The forms of an argument of a tool.
+pub(super) const ARGUMENTS: &[(&str, &str)] = &[
+    ("KEY=VALUE", "a value of the type that the tool's schema says; text is never changed"),
+    ("KEY:=JSON", "a JSON value, sent as it is written: n:=3, tags:='[\"a\",\"b\"]', on:=true"),
+    ("KEY=@FILE", "the text in FILE; @- is standard input"),
+    ("KEY:=@FILE", "the JSON in FILE"),
+    ("KEY=@b64:FILE", "the bytes in FILE, as base64"),
+    ("KEY=@@TEXT", "text that begins with @"),
+    ("A.B=VALUE", "B inside of A; a dot in a name is written \\."),
+    ("A[]=VALUE", "one more element of the list A; A[2]=VALUE is its third"),
+    ("'{...}'", "all arguments as one JSON object; those after it are added"),
+    ("@FILE, -", "the same, from FILE or from standard input"),
+    ("-- --KEY VALUE", "after --, arguments as options: --KEY=VALUE, --FLAG, --no-FLAG"),
+];
+
+/// The ways to name a server.
+pub(super) const SERVERS: &[(&str, &str)] = &[
+    ("NAME", "the server of that name in the configuration (.mcp.json, see --config)"),
+    ("https://HOST/PATH", "a server on the network; http:// as well"),
+    ("unix:PATH", "a server that speaks HTTP on a Unix socket; unix:PATH#/URL-PATH"),
+    ("exec:'CMD ARG...'", "a command to start, which is spoken to on its standard streams"),
+    ("'CMD ARG...'", "the same; a word with a blank or a slash in it is a command"),
+];
+
+/// The options of every command, in groups.
+pub(super) const GROUPS: &[(&str, &[&str])] = &[
+    (
+        "Answer and messages",
+        &[
+            "--output",
+            "--json",
+            "--out",
+            "--json-errors",
+            "--notifications",
+            "--quiet",
+            "--verbose",
+            "--color",
+        ],
+    ),
+    ("Time", &["--timeout", "--max-time", "--start-timeout", "--shutdown-timeout"]),
+    ("Servers that are started", &["--env", "--inherit-env", "--cwd", "--arg", "--stderr"]),
+    (
+        "Servers on the network",
+        &[
+            "--header",
+            "--header-file",
+            "--bearer-file",
+            "--bearer-command",
+            "--cacert",
+            "--cert",
+            "--key",
+            "--insecure",
+            "--proxy",
+            "--resolve",
+            "--http",
+            "--no-delete",
+        ],
+    ),
+    (
+        "Protocol",
+        &[
+            "--protocol",
+            "--transport",
+            "--root",
+            "--meta",
+            "--id-format",
+            "--strict",
+            "--max-message",
+            "--max-depth",
+        ],
+    ),
+    (
+        "When the server asks back",
+        &["--elicit", "--answer", "--answers", "--accept-defaults", "--decline"],
+    ),
+    ("Configuration and stored answers", &["--config", "--refresh", "--no-cache"]),
+    ("About", &["--help", "--version"]),
+];

@@ -1,0 +1,42 @@
+//! What `--version` prints.
+
+use crate::protocol::{Revision, json};
+
+/// The version of this program.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The optional parts that were built in, by the names of the cargo features. There are none yet.
+const FEATURES: &[&str] = &[];
+
+/// `mcpmini 0.1.0`
+pub fn version() -> String {
+    format!("mcpmini {VERSION}\n")
+}
+
+/// One line of JSON: version, protocol revisions with the newest first, target, features.
+pub fn version_json() -> String {
+    let protocols = list(Revision::all().iter().rev().map(|revision| revision.date));
+    let features = list(FEATURES.iter().copied());
+    let (version, target) = (json::string(VERSION), json::string(&target()));
+    format!(
+        "{{\"version\":{version},\"protocols\":{protocols},\"target\":{target},\
+         \"features\":{features}}}\n"
+    )
+}
+
+/// The machine the program was built for, such as `x86_64-linux-musl`.
+fn target() -> String {
+    let environment = if cfg!(target_env = "musl") {
+        "-musl"
+    } else if cfg!(target_env = "gnu") {
+        "-gnu"
+    } else {
+        ""
+    };
+    format!("{}-{}{environment}", std::env::consts::ARCH, std::env::consts::OS)
+}
+
+fn list<'a>(texts: impl Iterator<Item = &'a str>) -> String {
+    let texts: Vec<_> = texts.map(json::string).collect();
+    format!("[{}]", texts.join(","))
+}

@@ -1,0 +1,126 @@
+//! `mcpmini info`: what a server is and what it can do.
+
+use smol::LocalExecutor;
+
+use super::args::Format;
+use super::args::commands::Info;
+use super::contact::Contact;
+use super::errors::Error;
+use super::exit::Exit;
+use super::output;
+use super::run::Run;
+use crate::protocol::json;
+use crate::protocol::jsonrpc::scan;
+use crate::protocol::method;
+use crate::protocol::params::{Members, Params};
+use crate::protocol::revision::Era;
+
+/// Where a modern server says who it is (2026-07-28, `server/discover`).
+const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+
+/// Shows what a server says about itself.
+pub(super) async fn run(
+    run: &Run<'_>,
+    info: &Info,
+    executor: &LocalExecutor<'static>,
+) -> Result<Exit, Error> {
+    let mut contact = Contact::find(run, &info.server, executor)?;
+    let shown = show(run, &mut contact).await;
+    contact.finish(shown).await
+}
+
+async fn show(run: &Run<'_>, contact: &mut Contact<'_>) -> Result<Exit, Error> {
+    let begun = contact.now();
+    contact.settle().await?;
+    let greeting = match contact.about().and_then(|about| about.greeting.clone()) {
+        Some(greeting) => greeting,
+        // A server whose era was remembered has not introduced itself in this run. When the
+        // session could not be opened, this request tells why.
+        None => contact.request(method::DISCOVER, Params::new(), Vec::new()).await?,
+    };
+    let milliseconds = begun.elapsed().as_millis();
+    let Some(about) = contact.about() else { return Ok(Exit::Bug) };
+    let greeting = greeting.as_str();
+    let member = |name| scan::member(greeting, name);
+    let meta_info = member("_meta").and_then(|meta| scan::member(meta, SERVER_INFO));
+    let modern = about.revision.era == Era::Modern;
+    let facts = Facts {
+        server: &contact.server.name,
+        revision: about.revision.date,
+        era: if modern { "modern" } else { "legacy" },
+        transport: if contact.is_http() { "http" } else { "stdio" },
+        info: member("serverInfo").or(meta_info),
+        supported: member("supportedVersions"),
+        capabilities: member("capabilities"),
+        instructions: member("instructions"),
+        milliseconds,
+    };
+    match run.settings.output {
+        Format::Json => output::write_line(run, &facts.json())?,
+        _ => output::write(run, facts.text().as_bytes())?,
+    }
+    Ok(Exit::Ok)
+}
+
+/// What is known about a server. Options are JSON text as it came.
+struct Facts<'a> {
+    server: &'a str,
+    revision: &'a str,
+    era: &'a str,
+    transport: &'a str,
+    info: Option<&'a str>,
+    supported: Option<&'a str>,
+    capabilities: Option<&'a str>,
+    instructions: Option<&'a str>,
+    milliseconds: u128,
+}
+
+impl Facts<'_> {
+    fn json(&self) -> String {
+        let mut members = Members::new();
+        members.push("server", &json::string(self.server));
+        members.push("protocolVersion", &json::string(self.revision));
+        members.push("era", &json::string(self.era));
+        members.push("transport", &json::string(self.transport));
+        let texts = [
+            ("serverInfo", self.info),
+            ("supportedVersions", self.supported),
+            ("capabilities", self.capabilities),
+            ("instructions", self.instructions),
+        ];
+        for (name, text) in texts {
+            if let Some(text) = text {
+                members.push(name, text);
+            }
+        }
+        members.push("openedMs", &self.milliseconds.to_string());
+        members.finish()
+    }
+
+    fn text(&self) -> String {
+        let string = |object: Option<&str>, name: &str| {
+            let text = scan::unescape(scan::member(object?, name)?)?;
+            Some(text.into_owned()).filter(|text| !text.is_empty())
+        };
+        let name = string(self.info, "name").unwrap_or_else(|| "(no name)".to_owned());
+        let version = string(self.info, "version").unwrap_or_default();
+        let mut text = format!("{}\n", format!("{name} {version}").trim_end());
+        let mut row = |name: &str, value: &str| {
+            if !value.is_empty() {
+                text += &format!("{name:<13}{value}\n");
+            }
+        };
+        row("title", &string(self.info, "title").unwrap_or_default());
+        row("protocol", &format!("{} ({})", self.revision, self.era));
+        row("transport", self.transport);
+        let capabilities = scan::members(self.capabilities.unwrap_or("{}"));
+        let names: Vec<_> = capabilities.map(|(name, _)| name.into_owned()).collect();
+        row("can", &names.join(", "));
+        row("opened in", &format!("{} ms", self.milliseconds));
+        let instructions = self.instructions.and_then(scan::unescape).unwrap_or_default();
+        if !instructions.trim().is_empty() {
+            text += &format!("\n{}\n", instructions.trim_end());
+        }
+        text
+    }
+}

@@ -1,0 +1,21 @@
+//! `-o events`: everything that happens, one line of JSON per event, as it happens.
+
+use super::super::terminal::Stream;
+use super::one_line;
+use crate::protocol::json;
+use crate::protocol::params::Members;
+
+/// Writes an event. Whoever has closed standard output is told at the end, with the result.
+pub(in super::super) fn write(name: &str, members: &[(&str, &str)]) {
+    let _ = Stream::Stdout.write(line(name, members).as_bytes());
+}
+
+/// An event as a line.
+pub(in super::super) fn line(name: &str, members: &[(&str, &str)]) -> String {
+    let mut event = Members::new();
+    event.push("event", &json::string(name));
+    for (name, value) in members {
+        event.push(name, &one_line(value));
+    }
+    event.finish() + "\n"
+}

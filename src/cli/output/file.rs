@@ -1,0 +1,40 @@
+//! An answer in a file: there as a whole, or not at all.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::super::errors::{Error, Phase};
+use super::super::exit::Exit;
+
+/// Puts `bytes` into a file. What stood there before is replaced in one step, so that nobody sees
+/// half an answer; a device or a pipe is written to.
+pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
+    let written = if special { fs::write(path, bytes) } else { swap(path, bytes) };
+    written.map_err(|error| {
+        let text = format!("cannot write the answer to {}: {error}", path.display());
+        Error::new(Exit::Config, text).phase(Phase::Output)
+    })
+}
+
+fn swap(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // A link keeps pointing where it points: the file behind it is replaced.
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let name = path.file_name().ok_or(io::ErrorKind::IsADirectory)?.to_string_lossy();
+    let beside = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
+    let written = write_new(&beside, bytes).and_then(|()| {
+        if let Ok(old) = fs::metadata(&path) {
+            fs::set_permissions(&beside, old.permissions())?;
+        }
+        fs::rename(&beside, &path)
+    });
+    if written.is_err() {
+        let _ = fs::remove_file(&beside);
+    }
+    written
+}
+
+fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    OpenOptions::new().write(true).create_new(true).open(path)?.write_all(bytes)
+}

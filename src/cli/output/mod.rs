@@ -1,0 +1,56 @@
+//! The answer, as bytes on standard output or in a file.
+
+pub(super) mod events;
+mod file;
+
+use std::borrow::Cow;
+
+use super::errors::{Error, Phase};
+use super::exit::Exit;
+use super::run::Run;
+use super::terminal::{Stream, Unwritten, strip_controls};
+
+/// The signal that a process dies of when it writes and nobody reads.
+const SIGPIPE: u8 = 13;
+
+/// Writes an answer, whole: to `--out`, or to standard output. A terminal gets no control
+/// characters, which a server could use to steer it; a pipe or a file gets every byte.
+pub(super) fn write(run: &Run<'_>, bytes: &[u8]) -> Result<(), Error> {
+    if let Some(path) = &run.globals.out {
+        return file::replace(&run.env.absolute(path), bytes);
+    }
+    let written = match std::str::from_utf8(bytes) {
+        Ok(text) if run.env.terminals.stdout => {
+            Stream::Stdout.write(strip_controls(text).as_bytes())
+        }
+        _ => Stream::Stdout.write(bytes),
+    };
+    written.map_err(unwritten)
+}
+
+/// Writes an answer that is one line.
+pub(super) fn write_line(run: &Run<'_>, text: &str) -> Result<(), Error> {
+    let mut line = one_line(text).into_owned();
+    line.push('\n');
+    write(run, line.as_bytes())
+}
+
+/// Why the answer was not written. That nobody reads it is no error, but ends the program as it
+/// ends others.
+pub(super) fn unwritten(unwritten: Unwritten) -> Error {
+    match unwritten {
+        Unwritten::BrokenPipe => {
+            Error::new(Exit::Signal(SIGPIPE), "nobody reads the answer").phase(Phase::Output)
+        }
+        Unwritten::Refused(_) => Error::from(unwritten),
+    }
+}
+
+/// JSON text on one line. Line ends inside it can only stand between tokens, where any white space
+/// is as good.
+pub(super) fn one_line(text: &str) -> Cow<'_, str> {
+    match text.contains(['\n', '\r']) {
+        false => Cow::Borrowed(text),
+        true => Cow::Owned(text.replace(['\n', '\r'], " ")),
+    }
+}

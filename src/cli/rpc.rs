@@ -1,0 +1,65 @@
+//! `mcpmini rpc`: any request.
+
+use smol::LocalExecutor;
+
+use super::args::commands::Rpc;
+use super::contact::Contact;
+use super::errors::{Error, Phase};
+use super::exit::Exit;
+use super::explain;
+use super::output;
+use super::run::Run;
+use super::sources;
+use crate::client::NoResult;
+use crate::protocol::params::Params;
+
+/// Sends a request and prints its result, or the whole message that came back.
+pub(super) async fn run(
+    run: &Run<'_>,
+    rpc: &Rpc,
+    executor: &LocalExecutor<'static>,
+) -> Result<Exit, Error> {
+    let params = params(run, rpc)?;
+    let mut contact = Contact::find(run, &rpc.server, executor)?;
+    let answered = exchange(run, rpc, params, &mut contact).await;
+    contact.finish(answered).await
+}
+
+fn params(run: &Run<'_>, rpc: &Rpc) -> Result<Params, Error> {
+    let usage = |text: String| Error::new(Exit::Usage, text).phase(Phase::Usage);
+    let bytes = match rpc.params.as_deref() {
+        None => return Ok(Params::new()),
+        Some("-" | "@-") => sources::stdin()?,
+        Some(word) => match word.strip_prefix('@') {
+            Some(path) => sources::file(run, path.as_ref(), path)?,
+            None => word.as_bytes().to_vec(),
+        },
+    };
+    let text =
+        String::from_utf8(bytes).map_err(|_| usage("the parameters are not UTF-8".into()))?;
+    let text = text.trim_start_matches('\u{feff}').trim();
+    Params::from_object(text)
+        .map_err(|invalid| usage(format!("the parameters: {}", invalid.reason)))
+}
+
+async fn exchange(
+    run: &Run<'_>,
+    rpc: &Rpc,
+    params: Params,
+    contact: &mut Contact<'_>,
+) -> Result<Exit, Error> {
+    match contact.try_request(&rpc.method, params, Vec::new()).await? {
+        Ok(result) => {
+            let text = if rpc.envelope { result.frame() } else { result.as_str() };
+            output::write_line(run, text)?;
+            Ok(Exit::Ok)
+        }
+        Err(NoResult::Error(error)) if rpc.envelope => {
+            if let Some(source) = &error.source {
+                output::write_line(run, source.frame())?;
+            }
+            Err(explain::rpc(&error).server(contact.server.name.clone()))
+        }
+        Err(no_result) => Err(contact.explain(no_result)),
+    }
+}

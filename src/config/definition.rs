@@ -1,0 +1,254 @@
+//! What a configuration file says about one server.
+//!
+//! Texts are still templates here: nothing was looked up, read or run for them. Unknown fields are
+//! left alone, since other programs share these files; they count for the hash all the same, lest
+//! a field that a later version understands were approved without having been seen.
+
+use std::time::Duration;
+
+use jsonc_parser::ast::Object;
+
+use super::digest::{Digest, push_canonical_object};
+use super::fields::{Fields, Issue};
+use super::word::Word;
+use crate::env::Secret;
+use crate::protocol::{Revision, json};
+
+/// What is known about a server before it is contacted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Definition {
+    /// How it is reached.
+    pub target: Target,
+    /// How long to wait for an answer; zero is without limit.
+    pub timeout: Option<Duration>,
+    /// How long to wait for the server to be ready; zero is without limit.
+    pub start_timeout: Option<Duration>,
+    /// The revision to speak, when it is not to be found out.
+    pub protocol: Option<&'static Revision>,
+    /// Whether it must not be used.
+    pub disabled: bool,
+    /// The canonical text of all that was said, known fields or not.
+    canonical: Secret,
+}
+
+/// How a server is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// It is started, and speaks on its standard streams.
+    Stdio(StdioTarget),
+    /// It is somewhere, and speaks HTTP.
+    Http(HttpTarget),
+}
+
+/// A server to be started.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StdioTarget {
+    /// The program.
+    pub command: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Variables for it.
+    pub env: Vec<(String, Secret)>,
+    /// A file with more of them.
+    pub env_file: Option<String>,
+    /// Its working directory.
+    pub cwd: Option<String>,
+    /// Whether it gets all variables of this process, and not only the harmless ones.
+    pub inherit_env: bool,
+}
+
+/// A server to be reached by HTTP.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpTarget {
+    /// How HTTP is used.
+    pub binding: Binding,
+    /// The endpoint: `http:`, `https:` or `unix:`.
+    pub url: String,
+    /// Headers for every request.
+    pub headers: Vec<(String, Secret)>,
+    /// More of them: the name, and the variable that has the value.
+    pub env_headers: Vec<(String, String)>,
+    /// The variable that has a bearer token.
+    pub bearer_token_env: Option<String>,
+}
+
+/// How HTTP is used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Binding {
+    /// Streamable HTTP, and HTTP+SSE where the server turns out not to know it.
+    #[default]
+    Auto,
+    /// Streamable HTTP.
+    Http,
+    /// HTTP+SSE, of the revision 2024-11-05.
+    Sse,
+}
+
+/// The names under which other programs keep the URL. The first one is ours.
+const URL_FIELDS: [&str; 4] = ["url", "httpUrl", "serverUrl", "baseUrl"];
+
+impl Definition {
+    /// Reads a definition; on failure says all that is wrong with it, with the offset of each
+    /// mistake in the file.
+    pub(super) fn read(object: &Object<'_>) -> Result<Definition, Vec<(usize, Issue)>> {
+        let mut fields = Fields::of(object);
+        let target = target(&mut fields);
+        let timeout = fields.milliseconds("timeout");
+        let start_timeout = fields.milliseconds("startupTimeout");
+        let protocol = protocol(&mut fields);
+        let disabled = [fields.flag("disabled"), fields.flag("enabled").map(|enabled| !enabled)];
+        let issues = fields.into_issues();
+        let (Some(target), true) = (target, issues.is_empty()) else { return Err(issues) };
+        let mut canonical = String::new();
+        push_canonical_object(&mut canonical, object);
+        Ok(Definition {
+            target,
+            timeout,
+            start_timeout,
+            protocol,
+            disabled: disabled.contains(&Some(true)),
+            canonical: Secret::new(canonical),
+        })
+    }
+
+    /// The definition of a server that stands on the command line itself; `None` for a name.
+    pub(super) fn of_word(word: &Word) -> Option<Definition> {
+        let http = |url: String| {
+            let canonical = format!("{{\"url\":{}}}", json::string(&url));
+            Some(Definition::plain(Target::Http(HttpTarget::new(url)), canonical))
+        };
+        match word {
+            Word::Name { .. } => None,
+            Word::Url(url) => http(url.to_string()),
+            Word::Socket(socket) => {
+                http(format!("unix:{}#{}", socket.path.display(), socket.target))
+            }
+            Word::Command(words) => {
+                let quoted: Vec<_> = words.iter().map(|word| json::string(word)).collect();
+                let canonical = format!("{{\"command\":[{}]}}", quoted.join(","));
+                let (command, args) = words.split_first()?;
+                let target = StdioTarget {
+                    command: command.clone(),
+                    args: args.to_vec(),
+                    ..StdioTarget::default()
+                };
+                Some(Definition::plain(Target::Stdio(target), canonical))
+            }
+        }
+    }
+
+    fn plain(target: Target, canonical: String) -> Definition {
+        Definition {
+            target,
+            timeout: None,
+            start_timeout: None,
+            protocol: None,
+            disabled: false,
+            canonical: Secret::new(canonical),
+        }
+    }
+
+    /// The hash of the definition, of what names it, and of the files it draws in. Two definitions
+    /// with one hash say the same.
+    pub(super) fn digest(&self, name: &str, path: &str, env_file: Option<Digest>) -> Digest {
+        let env_file = env_file.map_or_else(|| "null".to_owned(), |hash| json::string(&hash.hex()));
+        let (name, path) = (json::string(name), json::string(path));
+        let definition = self.canonical.expose();
+        let whole = format!(
+            "{{\"definition\":{definition},\"envFile\":{env_file},\"name\":{name},\"path\":{path}}}"
+        );
+        Digest::of(whole.as_bytes())
+    }
+}
+
+impl HttpTarget {
+    fn new(url: String) -> HttpTarget {
+        HttpTarget {
+            binding: Binding::Auto,
+            url,
+            headers: Vec::new(),
+            env_headers: Vec::new(),
+            bearer_token_env: None,
+        }
+    }
+}
+
+/// The ways to reach a server that a definition can ask for.
+enum Transport {
+    Stdio,
+    Http(Binding),
+}
+
+/// Reads how the server is reached; `None` when something was wrong with it.
+fn target(fields: &mut Fields<'_>) -> Option<Target> {
+    let url_field = URL_FIELDS.into_iter().find(|name| fields.has(name));
+    if fields.has("command") && url_field.is_some() {
+        fields.wrong(Issue::CommandAndUrl);
+    }
+    match (transport(fields, url_field.is_some())?, url_field) {
+        (Transport::Stdio, _) => stdio_target(fields),
+        (Transport::Http(binding), Some(url_field)) => http_target(fields, binding, url_field),
+        (Transport::Http(binding), None) => {
+            let kind = if binding == Binding::Sse { "sse" } else { "http" };
+            fields.wrong(Issue::NoUrl { kind });
+            None
+        }
+    }
+}
+
+fn transport(fields: &mut Fields<'_>, has_url: bool) -> Option<Transport> {
+    match fields.string("type").as_deref() {
+        None if has_url => Some(Transport::Http(Binding::Auto)),
+        None | Some("stdio") => Some(Transport::Stdio),
+        Some("http" | "streamable-http") => Some(Transport::Http(Binding::Http)),
+        Some("sse") => Some(Transport::Http(Binding::Sse)),
+        Some(unknown) => {
+            fields.wrong(Issue::UnknownType(unknown.to_owned()));
+            None
+        }
+    }
+}
+
+fn stdio_target(fields: &mut Fields<'_>) -> Option<Target> {
+    let mut words = fields.words("command")?.into_iter();
+    let Some(command) = words.next().filter(|command| !command.is_empty()) else {
+        fields.wrong(Issue::NoCommand);
+        return None;
+    };
+    Some(Target::Stdio(StdioTarget {
+        command,
+        args: words.chain(fields.strings("args")).collect(),
+        env: fields.variables("env"),
+        env_file: fields.string("envFile"),
+        cwd: fields.string("cwd"),
+        inherit_env: fields.flag("inheritEnv") == Some(true),
+    }))
+}
+
+fn http_target(fields: &mut Fields<'_>, binding: Binding, url_field: &str) -> Option<Target> {
+    let headers = fields.headers("headers");
+    let named = fields.headers("envHeaders");
+    let env_headers: Vec<_> =
+        named.into_iter().map(|(name, variable)| (name, variable.expose().to_owned())).collect();
+    let bearer_token_env = fields.string("bearerTokenEnv");
+    let is_authorization = |name: &String| name.eq_ignore_ascii_case("authorization");
+    if bearer_token_env.is_some() {
+        if headers.iter().any(|(name, _)| is_authorization(name)) {
+            fields.wrong(Issue::Exclusive("bearerTokenEnv", "headers.Authorization"));
+        }
+        if env_headers.iter().any(|(name, _)| is_authorization(name)) {
+            fields.wrong(Issue::Exclusive("bearerTokenEnv", "envHeaders.Authorization"));
+        }
+    }
+    let url = fields.string(url_field)?;
+    Some(Target::Http(HttpTarget { binding, url, headers, env_headers, bearer_token_env }))
+}
+
+fn protocol(fields: &mut Fields<'_>) -> Option<&'static Revision> {
+    let date = fields.string("protocol").filter(|date| date != "auto")?;
+    let known = Revision::named(&date);
+    if known.is_none() {
+        fields.wrong(Issue::UnknownRevision(date));
+    }
+    known
+}

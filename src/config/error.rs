@@ -1,0 +1,170 @@
+//! What can be wrong with the word that names a server, or with a configuration file.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use super::document::{Malformed, Place};
+use super::fields::Issue;
+use super::problem::BadValue;
+use super::quoting::printable;
+use super::source::Layer;
+use super::word::WordError;
+use crate::store::Fault;
+
+/// No server to contact.
+#[derive(Debug)]
+pub enum ConfigError {
+    /// The word means no server.
+    Word(WordError),
+    /// A flag does not fit the server.
+    Misfit {
+        /// The flag.
+        flag: &'static str,
+        /// The server.
+        server: String,
+        /// Whether the flag is for servers that are started.
+        for_stdio: bool,
+    },
+    /// A file cannot be read.
+    File(Fault),
+    /// The project's file cannot be read, or must not be believed.
+    Project(Fault),
+    /// The file that was named is not there.
+    NoSuchFile(PathBuf),
+    /// A file is no configuration.
+    Malformed {
+        /// Where the mistake is.
+        place: Place,
+        /// What it is.
+        reason: Malformed,
+    },
+    /// A definition is wrong.
+    Invalid {
+        /// Where the first mistake is.
+        place: Place,
+        /// The server.
+        server: String,
+        /// All mistakes.
+        issues: Vec<Issue>,
+    },
+    /// No file defines the server.
+    Unknown {
+        /// The name.
+        name: String,
+        /// The only file that was to be looked into.
+        only: Option<Layer>,
+        /// A name that is much like it.
+        suggestion: Option<String>,
+        /// The names there are.
+        known: Vec<String>,
+        /// The files that were looked into, or for.
+        looked_at: Vec<PathBuf>,
+    },
+    /// The server is switched off.
+    Disabled {
+        /// The server.
+        server: String,
+        /// The file that says so.
+        path: PathBuf,
+    },
+    /// A value cannot be used.
+    Value(Box<BadValue>),
+}
+
+impl ConfigError {
+    /// Whether the command line is wrong, and not a file.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            ConfigError::Word(_) | ConfigError::Misfit { .. } => true,
+            ConfigError::Value(bad) => bad.path.is_none(),
+            _ => false,
+        }
+    }
+}
+
+impl From<WordError> for ConfigError {
+    fn from(error: WordError) -> ConfigError {
+        ConfigError::Word(error)
+    }
+}
+
+impl From<Fault> for ConfigError {
+    fn from(fault: Fault) -> ConfigError {
+        ConfigError::File(fault)
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ConfigError::Word(error) => error.fmt(f),
+            ConfigError::Misfit { flag, server, for_stdio } => {
+                let (server, needed) = (printable(server), kind_of_server(*for_stdio));
+                write!(f, "{flag} does not fit {server}: it is for a server that is {needed}")
+            }
+            ConfigError::File(fault) => fault.fmt(f),
+            ConfigError::Project(fault) => {
+                let path = fault.path.display();
+                write!(
+                    f,
+                    "{fault}; `--config {path}` takes it as it is, MCPMINI_NO_PROJECT=1 leaves it out"
+                )
+            }
+            ConfigError::NoSuchFile(path) => {
+                write!(f, "cannot read {}: there is no such file", path.display())
+            }
+            ConfigError::Malformed { place, reason } => write!(f, "{place}: {reason}"),
+            ConfigError::Invalid { place, server, issues } => {
+                write!(f, "{place}: ")?;
+                for (index, issue) in issues.iter().enumerate() {
+                    let separator = if index == 0 { "" } else { "; " };
+                    write!(f, "{separator}Server \"{}\": {issue}", printable(server))?;
+                }
+                Ok(())
+            }
+            ConfigError::Unknown { name, only, suggestion, known, looked_at } => {
+                unknown(f, name, *only, suggestion.as_deref(), known)?;
+                looked_at_files(f, looked_at)
+            }
+            ConfigError::Disabled { server, path } => {
+                write!(f, "server \"{}\" is disabled in {}", printable(server), path.display())
+            }
+            ConfigError::Value(bad) => bad.fmt(f),
+        }
+    }
+}
+
+fn kind_of_server(stdio: bool) -> &'static str {
+    if stdio { "started by a command" } else { "reached by a URL" }
+}
+
+fn unknown(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    only: Option<Layer>,
+    suggestion: Option<&str>,
+    known: &[String],
+) -> fmt::Result {
+    let qualifier = only.map(|layer| format!("{layer}:")).unwrap_or_default();
+    write!(f, "unknown server \"{qualifier}{}\"", printable(name))?;
+    if let Some(suggestion) = suggestion {
+        write!(f, ": did you mean \"{}\"?", printable(suggestion))?;
+    }
+    if known.is_empty() {
+        return f.write_str("; no server is configured");
+    }
+    let mut names: Vec<_> = known.iter().map(|name| printable(name)).collect();
+    names.sort_unstable();
+    names.dedup();
+    write!(f, "; there are {}", names.join(", "))
+}
+
+fn looked_at_files(f: &mut fmt::Formatter<'_>, paths: &[PathBuf]) -> fmt::Result {
+    if paths.is_empty() {
+        return f.write_str(" (there is no place to look for it: HOME is not set)");
+    }
+    let paths: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
+    write!(f, " (looked at {})", paths.join(", "))
+}

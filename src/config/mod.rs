@@ -1,0 +1,88 @@
+//! Which server is meant, and how to reach it.
+//!
+//! ```text
+//! SERVER word ── resolve ──> Resolved ── (approved?) ── expand ──> Server
+//!                  │            what is said, with           what to do, with
+//!            files │            references in it             everything looked up
+//! ```
+//! Nothing is looked up, read or run for a server before it is known to be approved: that is asked
+//! between the two steps, by whoever calls them.
+
+pub mod quoting;
+
+mod definition;
+mod digest;
+mod document;
+mod env_file;
+mod environment;
+mod error;
+mod expand;
+mod fields;
+mod lookup;
+mod problem;
+mod resolved;
+mod secret_command;
+mod server;
+mod source;
+mod suggest;
+mod template;
+mod word;
+
+use std::path::PathBuf;
+
+pub use definition::{Binding, Definition, HttpTarget, StdioTarget, Target};
+pub use digest::{Digest, NotADigest};
+pub use document::{Malformed, Place};
+pub use error::ConfigError;
+pub use expand::expand;
+pub use fields::Issue;
+pub use problem::{BadValue, Problem};
+pub use resolved::{Listed, Origin, Resolved, hidden_by, list, resolve};
+pub use secret_command::CommandFault;
+pub use server::{Endpoint, Environment, HttpEndpoint, Server, StdioEndpoint};
+pub use source::Layer;
+pub use word::{Socket, UrlError, Word, WordError, is_name};
+
+use crate::env::Secret;
+
+/// What the command line says about the server, and about where to look for it. It counts more than
+/// what a file says.
+#[derive(Debug, Clone, Default)]
+pub struct Overrides {
+    /// The only configuration file (`--config`).
+    pub config: Option<PathBuf>,
+    /// More arguments for the command (`--arg`).
+    pub args: Vec<String>,
+    /// Variables for it (`--env`).
+    pub env: Vec<(String, Secret)>,
+    /// Its working directory (`--cwd`).
+    pub cwd: Option<PathBuf>,
+    /// Whether it gets all our variables (`--inherit-env`).
+    pub inherit_env: bool,
+    /// Headers for every request (`-H`, `--header-file`).
+    pub headers: Vec<(String, Secret)>,
+    /// How HTTP is used (`--transport`).
+    pub binding: Option<Binding>,
+}
+
+impl Overrides {
+    /// Refuses flags that would have no effect on the server: whoever wrote them expects one.
+    fn fit(&self, resolved: &Resolved) -> Result<(), ConfigError> {
+        let for_stdio = [
+            ("--arg", !self.args.is_empty()),
+            ("--env", !self.env.is_empty()),
+            ("--cwd", self.cwd.is_some()),
+            ("--inherit-env", self.inherit_env),
+        ];
+        let for_http = [("-H", !self.headers.is_empty()), ("--transport", self.binding.is_some())];
+        let is_stdio = matches!(resolved.definition.target, Target::Stdio(_));
+        let (unfit, for_stdio): (&[_], _) =
+            if is_stdio { (&for_http, false) } else { (&for_stdio, true) };
+        match unfit.iter().find(|(_, is_set)| *is_set) {
+            None => Ok(()),
+            Some((flag, _)) => {
+                Err(ConfigError::Misfit { flag, server: resolved.name.clone(), for_stdio })
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! HTTP: how to reach a server, and the connections to it.
+//!
+//! The rest of the program asks [`Lanes`] to send a [`Request`] and reads the [`Reply`]. What the
+//! HTTP library does behind one's back is undone here: it would open `file:` URLs, follow redirects
+//! with all credentials, send a request twice, keep a connection that was hung up, and wait for a
+//! name server when it is dropped.
+
+mod address;
+mod fault;
+mod headers;
+mod lanes;
+mod proxy;
+mod reasons;
+mod reply;
+mod request;
+mod tls;
+
+use std::fmt;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use isahc::config::VersionNegotiation;
+use isahc::net::dns::ResolveMap;
+
+pub use address::{Address, InvalidAddress};
+pub use headers::{Authorization, Headers, InvalidHeader, Signer, header_value};
+pub use lanes::Lanes;
+pub use proxy::{InvalidProxy, Proxy, ProxyAddress, ProxyVariables};
+pub use reply::{Body, Reply};
+pub use request::Request;
+pub use tls::{InvalidTls, Tls};
+
+/// How to reach a server.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Fields for every request.
+    pub headers: Headers,
+    /// Credentials for every request.
+    pub authorization: Authorization,
+    /// Whom to trust on an encrypted connection, and who we are.
+    pub tls: Tls,
+    /// The proxy.
+    pub proxy: Proxy,
+    /// Addresses that are known without asking a name server.
+    pub resolve: Vec<Resolve>,
+    /// A socket to connect to instead of the host of the URL.
+    pub unix_socket: Option<PathBuf>,
+    /// The version of HTTP.
+    pub http_version: HttpVersion,
+    /// How long connecting may take, name resolution and TLS included.
+    pub connect_timeout: Duration,
+}
+
+/// How long connecting may take unless something else is said.
+pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+impl Settings {
+    /// The settings that the environment asks for.
+    pub fn from_env(env: &dyn Fn(&str) -> Option<String>) -> Settings {
+        Settings {
+            tls: Tls::from_env(env),
+            proxy: Proxy::Environment(ProxyVariables::from_env(env)),
+            ..Settings::default()
+        }
+    }
+
+    fn resolve_map(&self) -> ResolveMap {
+        let add = |map: ResolveMap, entry: &Resolve| map.add(&entry.host, entry.port, entry.ip);
+        self.resolve.iter().fold(ResolveMap::new(), add)
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            headers: Headers::default(),
+            authorization: Authorization::none(),
+            tls: Tls::default(),
+            proxy: Proxy::None,
+            resolve: Vec::new(),
+            unix_socket: None,
+            http_version: HttpVersion::Auto,
+            connect_timeout: CONNECT_TIMEOUT,
+        }
+    }
+}
+
+/// The version of HTTP to use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HttpVersion {
+    /// HTTP/2 on encrypted connections when the server offers it, else HTTP/1.1.
+    #[default]
+    Auto,
+    /// HTTP/1.1.
+    Http1,
+    /// HTTP/2, without asking first.
+    Http2,
+}
+
+impl HttpVersion {
+    fn negotiation(self) -> VersionNegotiation {
+        match self {
+            HttpVersion::Auto => VersionNegotiation::latest_compatible(),
+            HttpVersion::Http1 => VersionNegotiation::http11(),
+            HttpVersion::Http2 => VersionNegotiation::http2(),
+        }
+    }
+}
+
+/// The address of a host and port, known without asking a name server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolve {
+    /// The host, as it stands in the URL.
+    pub host: String,
+    /// The port.
+    pub port: u16,
+    /// The address.
+    pub ip: IpAddr,
+}
+
+/// Text that is not `host:port:address`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InvalidResolve;
+
+impl Resolve {
+    /// Reads `host:port:address`; an IPv6 address may stand in brackets.
+    pub fn parse(text: &str) -> Result<Resolve, InvalidResolve> {
+        let mut parts = text.splitn(3, ':');
+        let (Some(host), Some(port), Some(ip)) = (parts.next(), parts.next(), parts.next()) else {
+            return Err(InvalidResolve);
+        };
+        let ip = ip.trim_start_matches('[').trim_end_matches(']');
+        match (port.parse(), ip.parse()) {
+            (Ok(port), Ok(ip)) if !host.is_empty() => Ok(Resolve { host: host.into(), port, ip }),
+            _ => Err(InvalidResolve),
+        }
+    }
+}
+
+/// What is wrong with [`Settings`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum InvalidSettings {
+    /// The proxy that the environment names.
+    Proxy(InvalidProxy),
+    /// A certificate file or a key file.
+    Tls(InvalidTls),
+}
+
+impl fmt::Display for InvalidSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            InvalidSettings::Proxy(proxy) => proxy.fmt(f),
+            InvalidSettings::Tls(tls) => tls.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for InvalidSettings {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn resolve_entries_are_host_port_and_address() {
+        let check = |text: &str, expected: Option<(&str, u16, &str)>| {
+            let expected = expected.map(|(host, port, ip)| Resolve {
+                host: host.into(),
+                port,
+                ip: ip.parse().unwrap(),
+            });
+            assert_eq!(Resolve::parse(text).ok(), expected, "{text}");
+        };
+        check("example.com:443:127.0.0.1", Some(("example.com", 443, "127.0.0.1")));
+        check("example.com:443:[::1]", Some(("example.com", 443, "::1")));
+        check("example.com:443:::1", Some(("example.com", 443, "::1")));
+        check("example.com:443", None);
+        check("example.com:x:127.0.0.1", None);
+        check(":443:127.0.0.1", None);
+        check("example.com:443:host", None);
+    }
+}

@@ -1,0 +1,246 @@
+//! Calls: what the caller asked for, across every request that takes.
+
+use std::borrow::Cow;
+use std::time::{Duration, Instant};
+
+use super::event::{Event, Failure, Limit, Question, TimedOut};
+use super::input::Input;
+use super::{Abilities, Purpose, Session};
+use crate::protocol::jsonrpc::{Answer, ErrorObject};
+use crate::protocol::message::{Fault, Outgoing, Sent};
+use crate::protocol::method;
+use crate::protocol::params::Params;
+use crate::protocol::pending::Found;
+
+/// Names a call for as long as it lasts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Ticket(pub(super) u64);
+
+/// A request the caller wants made.
+#[derive(Debug, Clone, Default)]
+pub struct Call {
+    /// The method.
+    pub method: Cow<'static, str>,
+    /// The parameters. The session adds what the revision demands.
+    pub params: Params,
+    /// How long the call may show no sign of life; progress counts as one. `None` for no limit.
+    pub idle: Option<Duration>,
+    /// When to give up, whatever happens. `None` for no limit.
+    pub deadline: Option<Instant>,
+    /// Arguments to mirror into headers: the part after `Mcp-Param-`, and the value.
+    pub mirrored: Vec<(String, String)>,
+}
+
+/// A call that has no answer yet.
+#[derive(Debug)]
+pub(super) struct OpenCall {
+    pub(super) call: Call,
+    /// The request under way; `None` while the call waits for the opening or for answers.
+    pub(super) request: Option<u64>,
+    /// When its idle time ends; `None` while nothing is under way.
+    idle_until: Option<Instant>,
+    /// Whether events have begun to arrive for the request under way.
+    streaming: bool,
+    /// Whether a request of this call was ever handed to the transport.
+    sent: bool,
+    /// Whether the session was lost under this call once.
+    pub(super) reopened: bool,
+    /// What the server asked for, and what was answered so far.
+    pub(super) input: Input,
+}
+
+impl OpenCall {
+    fn due(&self) -> Option<Instant> {
+        self.idle_until.into_iter().chain(self.call.deadline).min()
+    }
+}
+
+impl Session {
+    /// Begins a call.
+    pub fn call(&mut self, call: Call) -> Ticket {
+        self.last_ticket += 1;
+        let ticket = Ticket(self.last_ticket);
+        self.deadlines.extend(call.deadline.map(|at| (at, ticket)));
+        let open = OpenCall {
+            call,
+            request: None,
+            idle_until: None,
+            streaming: false,
+            sent: false,
+            reopened: false,
+            input: Input::default(),
+        };
+        self.calls.insert(ticket, open);
+        match self.stage.failure().cloned() {
+            Some(failure) => self.fail(ticket, failure),
+            None => self.ready.push_back(ticket),
+        }
+        ticket
+    }
+
+    /// Gives up a call: tells the server as the revision demands. A late answer is ignored.
+    pub fn cancel(&mut self, ticket: Ticket, reason: &str) {
+        let Some(open) = self.close_call(ticket) else { return };
+        if let Some(id) = open.request {
+            self.pending.complete(id);
+            self.transmit_cancel(id, reason);
+        }
+    }
+
+    fn transmit_cancel(&mut self, id: u64, reason: &str) {
+        let Some(revision) = self.stage.revision() else { return };
+        let number = match self.profile.text_ids {
+            true => format!("\"{id}\""),
+            false => id.to_string(),
+        };
+        let reason = crate::protocol::json::string(reason);
+        let params = Params::new().with("requestId", number).with("reason", reason);
+        let notice = self.notification(revision, method::CANCELLED, &params);
+        self.transmit(Outgoing::Cancel { id, notice: Some(notice) });
+    }
+
+    /// Whether a call was ever handed to the transport, so that the server may have run it.
+    pub fn was_sent(&self, ticket: Ticket) -> bool {
+        self.calls.get(&ticket).is_some_and(|open| open.sent)
+    }
+
+    /// What this client can be asked for.
+    pub fn abilities(&self) -> Abilities {
+        self.profile.abilities
+    }
+
+    pub(super) fn send_ready_calls(&mut self, now: Instant) {
+        let Some(revision) = self.stage.open() else { return };
+        while let Some(ticket) = self.ready.pop_front() {
+            let Some(open) = self.calls.get_mut(&ticket) else { continue };
+            let call = open.call.clone();
+            let more = open.input.take_retry();
+            let more: Vec<(&str, &str)> =
+                more.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            let id = self.request(Purpose::Call(ticket), revision, &call, &more);
+            if let Some(open) = self.calls.get_mut(&ticket) {
+                (open.request, open.sent, open.streaming) = (Some(id), true, false);
+            }
+            self.rearm(ticket, now);
+        }
+    }
+
+    /// Begins the idle time of a call anew.
+    pub(super) fn rearm(&mut self, ticket: Ticket, now: Instant) {
+        self.set_idle(ticket, |call| call.idle.map(|idle| now + idle));
+    }
+
+    /// Stops the idle time of a call while it waits for the caller.
+    pub(super) fn disarm(&mut self, ticket: Ticket) {
+        self.set_idle(ticket, |_| None);
+    }
+
+    fn set_idle(&mut self, ticket: Ticket, until: impl FnOnce(&Call) -> Option<Instant>) {
+        let Some(open) = self.calls.get_mut(&ticket) else { return };
+        if let Some(due) = open.due() {
+            self.deadlines.remove(&(due, ticket));
+        }
+        open.idle_until = until(&open.call);
+        self.deadlines.extend(open.due().map(|due| (due, ticket)));
+    }
+
+    pub(super) fn handle_responding(&mut self, id: u64) {
+        let Some(&Purpose::Call(ticket)) = self.pending.get(id) else { return };
+        if let Some(open) = self.calls.get_mut(&ticket) {
+            open.streaming = true;
+        }
+    }
+
+    pub(super) fn expire_calls(&mut self, now: Instant) {
+        while let Some(&(at, ticket)) = self.deadlines.first().filter(|(at, _)| *at <= now) {
+            self.deadlines.remove(&(at, ticket));
+            let Some(open) = self.calls.get(&ticket) else { continue };
+            let total = open.call.deadline.is_some_and(|deadline| deadline <= now);
+            let failure = Failure::TimedOut(TimedOut {
+                limit: if total { Limit::Total } else { Limit::Idle },
+                after: if total { Duration::ZERO } else { open.call.idle.unwrap_or_default() },
+                sent: open.sent,
+                streaming: open.streaming,
+            });
+            self.cancel(ticket, "timeout");
+            self.emit(Event::Failed(ticket, failure));
+        }
+    }
+
+    pub(super) fn handle_result(&mut self, ticket: Ticket, answer: Answer) {
+        self.prove_modern(answer.result.as_str());
+        if answer.input_required && self.stage.asks_by_result() {
+            return self.ask(ticket, &answer.result);
+        }
+        if self.close_call(ticket).is_some() {
+            self.emit(Event::Answered(ticket, Ok(answer.result)));
+        }
+    }
+
+    pub(super) fn handle_error(&mut self, ticket: Ticket, error: ErrorObject, now: Instant) {
+        let Some(error) = self.judge_error(ticket, error, now) else { return };
+        if self.close_call(ticket).is_some() {
+            self.emit(Event::Answered(ticket, Err(error)));
+        }
+    }
+
+    pub(super) fn handle_ended(&mut self, id: u64, why: String) {
+        match self.pending.complete(id) {
+            Found::Waiting(Purpose::Call(ticket)) => {
+                self.fail(ticket, Failure::NoResponse { id, why });
+            }
+            // No legacy server knows the probe; one that answers it with nonsense is one, too.
+            Found::Waiting(Purpose::Discover) => self.not_modern(),
+            Found::Waiting(Purpose::Initialize) => self.give_up(&Failure::NoResponse { id, why }),
+            Found::Over | Found::Unknown => (),
+        }
+    }
+
+    pub(super) fn handle_broken(&mut self, id: u64, fault: Fault) {
+        match self.pending.complete(id) {
+            Found::Waiting(Purpose::Call(ticket)) => self.fail(ticket, Failure::Broken(fault)),
+            Found::Waiting(_) => self.give_up(&Failure::Broken(fault)),
+            Found::Over | Found::Unknown => (),
+        }
+    }
+
+    /// Puts a call back in the queue.
+    pub(super) fn requeue(&mut self, ticket: Ticket) {
+        if let Some(open) = self.calls.get_mut(&ticket) {
+            open.request = None;
+            self.disarm(ticket);
+            self.ready.push_back(ticket);
+        }
+    }
+
+    pub(super) fn fail(&mut self, ticket: Ticket, failure: Failure) {
+        let Some(open) = self.close_call(ticket) else { return };
+        let failure = match failure {
+            // What the transport cannot know: whether this call had been handed to it at all.
+            Failure::Broken(fault) if !open.sent => {
+                Failure::Broken(Fault { sent: Sent::No, ..fault })
+            }
+            other => other,
+        };
+        self.emit(Event::Failed(ticket, failure));
+    }
+
+    /// Ends the session: every open call fails, and so will every later one.
+    pub(super) fn give_up(&mut self, failure: &Failure) {
+        self.stage.end(failure.clone());
+        let tickets: Vec<Ticket> = self.calls.keys().copied().collect();
+        tickets.into_iter().for_each(|ticket| self.fail(ticket, failure.clone()));
+    }
+
+    pub(super) fn close_call(&mut self, ticket: Ticket) -> Option<OpenCall> {
+        let open = self.calls.remove(&ticket)?;
+        if let Some(due) = open.due() {
+            self.deadlines.remove(&(due, ticket));
+        }
+        Some(open)
+    }
+
+    pub(super) fn ask_caller(&mut self, question: Question) {
+        self.emit(Event::Asked(question));
+    }
+}

@@ -1,0 +1,402 @@
+//! Opening the session: climbing the ladder of [`Opening`], and falling back.
+
+use std::time::Instant;
+
+use super::event::{Event, Failure, Limit, TimedOut};
+use super::{About, Call, Profile, Purpose, Session, Ticket};
+use crate::protocol::json::{self, Json};
+use crate::protocol::jsonrpc::{Answer, ErrorObject, Message, Response, scan};
+use crate::protocol::message::{Outgoing, Refused};
+use crate::protocol::method;
+use crate::protocol::opening::{Certainty, Opening, Verdict, choose, judge, supported};
+use crate::protocol::params::{Members, Params};
+use crate::protocol::pending::Found;
+use crate::protocol::revision::{Era, Questions, Revision};
+
+/// How far the opening has come.
+#[derive(Debug)]
+pub(super) struct Stage {
+    step: Step,
+    /// When opening the session must be done.
+    start_by: Option<Instant>,
+    /// Whether `server/discover` was sent, and whether its answer may still come.
+    probe: Probe,
+    /// Legacy revisions that were proposed, so that none is proposed twice.
+    proposed: Vec<&'static str>,
+    /// Whether the modern era is certain: the server answered in its way.
+    proven: bool,
+}
+
+#[derive(Debug)]
+enum Step {
+    /// Waiting for the answer to the probe; at that instant `initialize` is sent beside it.
+    Probing { until: Option<Instant> },
+    /// Waiting for the answer to `initialize`.
+    Initializing,
+    /// Waiting for the stream of what no request asked for.
+    Listening(&'static Revision),
+    /// Open.
+    Ready(&'static Revision),
+    /// It will never be open.
+    Failed(Failure),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Probe {
+    Unsent,
+    Waiting,
+    Done,
+}
+
+impl Stage {
+    pub(super) fn begin(profile: &Profile, now: Instant) -> Stage {
+        Stage {
+            step: Step::Probing { until: None },
+            start_by: profile.start_timeout.map(|limit| now + limit),
+            probe: Probe::Unsent,
+            proposed: Vec::new(),
+            proven: false,
+        }
+    }
+
+    /// The revision in use; `None` before it is settled.
+    pub(super) fn revision(&self) -> Option<&'static Revision> {
+        match self.step {
+            Step::Ready(revision) | Step::Listening(revision) => Some(revision),
+            _ => None,
+        }
+    }
+
+    /// The revision in use, when calls may be sent.
+    pub(super) fn open(&self) -> Option<&'static Revision> {
+        match self.step {
+            Step::Ready(revision) => Some(revision),
+            _ => None,
+        }
+    }
+
+    pub(super) fn asks_by_result(&self) -> bool {
+        self.revision().is_some_and(|revision| revision.questions == Questions::InputRequired)
+    }
+
+    pub(super) fn failure(&self) -> Option<&Failure> {
+        match &self.step {
+            Step::Failed(failure) => Some(failure),
+            _ => None,
+        }
+    }
+
+    pub(super) fn end(&mut self, failure: Failure) {
+        if self.failure().is_none() {
+            self.step = Step::Failed(failure);
+        }
+    }
+
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        match self.step {
+            Step::Probing { until } => until.into_iter().chain(self.start_by).min(),
+            Step::Initializing | Step::Listening(_) => self.start_by,
+            Step::Ready(_) | Step::Failed(_) => None,
+        }
+    }
+}
+
+impl Profile {
+    /// The members of `_meta` that every request of a modern revision carries.
+    pub(super) fn context(&self, revision: &Revision) -> Vec<(&'static str, String)> {
+        if !revision.request_meta {
+            return Vec::new();
+        }
+        vec![
+            ("io.modelcontextprotocol/protocolVersion", json::string(revision.date)),
+            ("io.modelcontextprotocol/clientInfo", self.client_info()),
+            ("io.modelcontextprotocol/clientCapabilities", self.capabilities(revision)),
+        ]
+    }
+
+    fn client_info(&self) -> String {
+        let mut info = Members::new();
+        info.push("name", &json::string(self.client.0));
+        info.push("version", &json::string(self.client.1));
+        info.finish()
+    }
+
+    /// Only what can be met is declared, and only what the revision knows.
+    fn capabilities(&self, revision: &Revision) -> String {
+        let mut capabilities = Members::new();
+        if self.abilities.roots {
+            capabilities.push("roots", "{}");
+        }
+        if self.abilities.sampling {
+            capabilities.push("sampling", "{}");
+        }
+        if self.abilities.elicitation && revision.elicitation {
+            let modes = if revision.elicitation_modes { "{\"form\":{}}" } else { "{}" };
+            capabilities.push("elicitation", modes);
+        }
+        capabilities.finish()
+    }
+}
+
+impl Session {
+    pub(super) fn begin(&mut self, now: Instant) {
+        match self.certainty.opening() {
+            Opening::Probe => self.discover(now),
+            Opening::Initialize(revision) => self.initialize(revision),
+            Opening::Modern(revision) => self.open(revision, None),
+        }
+    }
+
+    fn discover(&mut self, now: Instant) {
+        self.stage.step = Step::Probing { until: Some(now + self.profile.probe_timeout) };
+        self.stage.probe = Probe::Waiting;
+        let call = Call { method: method::DISCOVER.into(), ..Call::default() };
+        self.request(Purpose::Discover, Revision::newest(Era::Modern), &call, &[]);
+    }
+
+    fn initialize(&mut self, revision: &'static Revision) {
+        self.stage.step = Step::Initializing;
+        self.stage.proposed.push(revision.date);
+        let params = Params::new()
+            .with("protocolVersion", json::string(revision.date))
+            .with("capabilities", self.profile.capabilities(revision))
+            .with("clientInfo", self.profile.client_info());
+        let call = Call { method: method::INITIALIZE.into(), params, ..Call::default() };
+        self.request(Purpose::Initialize, revision, &call, &[]);
+    }
+
+    fn open(&mut self, revision: &'static Revision, greeting: Option<Json>) {
+        self.stage.proven = greeting.is_some();
+        self.about = Some(About { revision, greeting });
+        let listen = self.profile.listen && revision.listen_stream;
+        self.stage.step = if listen { Step::Listening(revision) } else { Step::Ready(revision) };
+        if listen {
+            self.transmit(Outgoing::Listen(revision));
+        }
+        if self.stage.proven {
+            self.emit(Event::Opened(revision));
+        }
+    }
+
+    pub(super) fn handle_listening(&mut self) {
+        if let Step::Listening(revision) = self.stage.step {
+            self.stage.step = Step::Ready(revision);
+        }
+    }
+
+    /// A result that only a modern server writes makes the era certain.
+    pub(super) fn prove_modern(&mut self, result: &str) {
+        let Step::Ready(revision) = self.stage.step else { return };
+        if self.stage.proven || revision.era == Era::Legacy {
+            return;
+        }
+        if scan::member(result, "resultType").is_some() {
+            self.stage.proven = true;
+            self.emit(Event::Opened(revision));
+        }
+    }
+
+    pub(super) fn handle_discovered(&mut self, outcome: Result<Answer, ErrorObject>) {
+        self.stage.probe = Probe::Done;
+        match outcome {
+            Ok(answer) => match listed(answer.result.as_str()) {
+                Some(dates) => match choose(&dates) {
+                    Some(revision) => self.speak(revision, Some(answer.result)),
+                    None => self.give_up(&Failure::NoCommonRevision(dates)),
+                },
+                None => self.not_modern(),
+            },
+            Err(error) => match judge(&error) {
+                Verdict::Speaks(revision) => self.speak(revision, None),
+                Verdict::NoCommonRevision(dates) => self.give_up(&Failure::NoCommonRevision(dates)),
+                Verdict::Modern => self.speak(Revision::newest(Era::Modern), None),
+                Verdict::Legacy => self.not_modern(),
+            },
+        }
+    }
+
+    /// The server told which revision it speaks.
+    fn speak(&mut self, revision: &'static Revision, greeting: Option<Json>) {
+        match revision.era {
+            Era::Modern => self.open(revision, greeting),
+            Era::Legacy => self.initialize(revision),
+        }
+    }
+
+    /// The probe found no modern server.
+    pub(super) fn not_modern(&mut self) {
+        self.stage.probe = Probe::Done;
+        if let Step::Probing { .. } = self.stage.step {
+            self.initialize(Revision::newest(Era::Legacy));
+        }
+    }
+
+    pub(super) fn handle_initialized(&mut self, result: Json) {
+        if !matches!(self.stage.step, Step::Initializing) {
+            return; // A probe that was answered late has opened the session meanwhile.
+        }
+        let version = scan::member(result.as_str(), "protocolVersion");
+        let version = version.and_then(scan::unescape).unwrap_or_default().into_owned();
+        let known = Revision::named(&version).filter(|revision| revision.era == Era::Legacy);
+        let Some(revision) = known else {
+            return self.give_up(&Failure::NoCommonRevision(vec![version]));
+        };
+        let notice = self.notification(revision, method::INITIALIZED, &Params::new());
+        self.transmit(Outgoing::Deliver(notice));
+        self.open(revision, Some(result));
+    }
+
+    pub(super) fn handle_not_initialized(&mut self, error: ErrorObject, now: Instant) {
+        if !matches!(self.stage.step, Step::Initializing) {
+            return;
+        }
+        let dates = supported(&error);
+        let proposed = |date: &String| self.stage.proposed.iter().any(|proposed| proposed == date);
+        let others: Vec<String> = dates.iter().filter(|date| !proposed(date)).cloned().collect();
+        let next = choose(&others);
+        let pinned = matches!(self.certainty, Certainty::Pinned(_));
+        match (next, self.stage.probe) {
+            (Some(revision), _) if revision.era == Era::Legacy => self.initialize(revision),
+            // A server that was legacy the last time may be modern now.
+            (_, Probe::Unsent) if !pinned => self.discover(now),
+            // The probe found a slow modern server: it refuses `initialize` first.
+            (_, Probe::Waiting) => self.stage.step = Step::Probing { until: None },
+            (Some(revision), _) if !pinned => self.open(revision, None),
+            _ if others.is_empty() || next.is_some() => self.give_up(&Failure::NotOpened(error)),
+            _ => self.give_up(&Failure::NoCommonRevision(dates)),
+        }
+    }
+
+    pub(super) fn expire_stage(&mut self, now: Instant) {
+        if self.stage.deadline().is_none_or(|deadline| now < deadline) {
+            return;
+        }
+        if self.stage.start_by.is_some_and(|start_by| start_by <= now) {
+            let after = self.profile.start_timeout.unwrap_or_default();
+            let timed_out = TimedOut { limit: Limit::Start, after, sent: false, streaming: false };
+            return self.give_up(&Failure::TimedOut(timed_out));
+        }
+        // Silence: a legacy server that ignores what it does not know, or a slow start. The probe
+        // stays open, and whichever answer comes decides.
+        self.initialize(Revision::newest(Era::Legacy));
+    }
+
+    pub(super) fn handle_refused(&mut self, refused: Refused, now: Instant) {
+        let Some(id) = refused.id else {
+            return self.odd(super::Oddity::Undelivered(format!(
+                "HTTP {}: {}",
+                refused.status, refused.text
+            )));
+        };
+        let error = match refused.message.as_deref() {
+            Some(Message::Response(Response { outcome: Err(error), .. })) => Some(error.clone()),
+            _ => None,
+        };
+        // Only these may say that the server knows no such request; 401, 302 or 503 say nothing.
+        let unknown = matches!(refused.status, 400 | 404 | 405 | 406 | 410 | 415 | 422 | 501);
+        match self.pending.complete(id) {
+            Found::Waiting(Purpose::Discover) => match error {
+                Some(error) => self.handle_discovered(Err(error)),
+                None if unknown => self.not_modern(),
+                None => self.give_up(&Failure::Refused(Box::new(refused))),
+            },
+            Found::Waiting(Purpose::Initialize) => match error {
+                Some(error) if refused.status < 401 || unknown => {
+                    self.handle_not_initialized(error, now);
+                }
+                _ => self.give_up(&Failure::Refused(Box::new(refused))),
+            },
+            Found::Waiting(Purpose::Call(ticket)) => {
+                self.handle_refused_call(ticket, refused, error, unknown, now);
+            }
+            Found::Over | Found::Unknown => (),
+        }
+    }
+
+    fn handle_refused_call(
+        &mut self,
+        ticket: Ticket,
+        refused: Refused,
+        error: Option<ErrorObject>,
+        unknown: bool,
+        now: Instant,
+    ) {
+        if refused.status == 404 && refused.in_session && self.reopen(ticket) {
+            return;
+        }
+        match error {
+            Some(error) => self.handle_error(ticket, error, now),
+            None if unknown && self.doubt(ticket, now) => (),
+            None => self.fail(ticket, Failure::Refused(Box::new(refused))),
+        }
+    }
+
+    /// The server has forgotten the session: opens a new one and sends the call again, which a 404
+    /// proves was not run (2025-11-25, Session Management). Once per call.
+    fn reopen(&mut self, ticket: Ticket) -> bool {
+        let Step::Ready(revision) = self.stage.step else { return false };
+        let Some(open) = self.calls.get_mut(&ticket) else { return false };
+        if std::mem::replace(&mut open.reopened, true) {
+            return false;
+        }
+        self.requeue(ticket);
+        self.initialize(revision);
+        true
+    }
+
+    /// A server that was modern the last time refuses a call in a way that a modern one would not:
+    /// finds out anew, and then sends the call again. False when the era is certain.
+    fn doubt(&mut self, ticket: Ticket, now: Instant) -> bool {
+        let remembered = matches!(self.certainty, Certainty::Remembered(_));
+        let modern = self.stage.open().is_some_and(|revision| revision.era == Era::Modern);
+        if self.stage.proven || !remembered || !modern || self.stage.probe != Probe::Unsent {
+            return false;
+        }
+        self.requeue(ticket);
+        self.discover(now);
+        true
+    }
+
+    /// Looks at an error that answers a call before the caller sees it. `None` when the call goes
+    /// on.
+    pub(super) fn judge_error(
+        &mut self,
+        ticket: Ticket,
+        error: ErrorObject,
+        now: Instant,
+    ) -> Option<ErrorObject> {
+        let modern = self.stage.open().is_some_and(|revision| revision.era == Era::Modern);
+        if !modern {
+            return Some(error);
+        }
+        match judge(&error) {
+            Verdict::Speaks(revision) if self.may_speak(revision, ticket) => {
+                self.requeue(ticket);
+                self.speak(revision, None);
+                None
+            }
+            Verdict::NoCommonRevision(dates) => {
+                self.give_up(&Failure::NoCommonRevision(dates));
+                None
+            }
+            Verdict::Legacy if self.doubt(ticket, now) => None,
+            _ => Some(error),
+        }
+    }
+
+    /// Whether a call that was refused for its revision should be sent again in this one. Once,
+    /// even when the server lists the very revision that it refused.
+    fn may_speak(&mut self, revision: &'static Revision, ticket: Ticket) -> bool {
+        let pinned = match self.certainty {
+            Certainty::Pinned(pinned) => pinned == revision,
+            _ => true,
+        };
+        let open = self.calls.get_mut(&ticket);
+        pinned && open.is_some_and(|open| !std::mem::replace(&mut open.reopened, true))
+    }
+}
+
+/// The `supportedVersions` of a `server/discover` result; `None` when it is no such result.
+fn listed(result: &str) -> Option<Vec<String>> {
+    serde_json::from_str(scan::member(result, "supportedVersions")?).ok()
+}

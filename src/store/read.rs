@@ -1,0 +1,199 @@
+//! Reading a file, with a bound, and only if nobody else could have written it.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+use super::fault::{Action, Fault, Reason};
+
+/// Whom a file must be safe from before it is believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Guard {
+    /// Nobody: the user named the file. It may be a pipe, too.
+    Named,
+    /// Strangers: it belongs to the user or to root, and not everybody may write it. The group may:
+    /// with the umask 002 of many systems, where everybody has a group of their own, it always does.
+    Strangers {
+        /// The user.
+        user: u32,
+    },
+    /// Everybody else: it belongs to the user or to root, and its owner alone may write it and the
+    /// directory it is in.
+    Everybody {
+        /// The user.
+        user: u32,
+    },
+}
+
+const GROUP_WRITE: u32 = 0o020;
+const OTHERS_WRITE: u32 = 0o002;
+/// In a directory with this bit, people can replace only files of their own.
+const STICKY: u32 = 0o1000;
+
+/// Reads a file of at most `limit` bytes; `None` when there is no such file.
+///
+/// The checks look at the open file, so it cannot be exchanged between check and use.
+pub fn read(path: &Path, limit: u64, guard: Guard) -> Result<Option<Vec<u8>>, Fault> {
+    let fault = |reason| Fault::new(path, Action::Read, reason);
+    let mut file = match open(path, guard) {
+        Ok(file) => file,
+        Err(error) if is_absent(&error) => return Ok(None),
+        Err(error) => return Err(fault(Reason::Io(error))),
+    };
+    let metadata = file.metadata().map_err(Fault::io(path, Action::Read))?;
+    if guard != Guard::Named {
+        if !metadata.is_file() {
+            return Err(fault(Reason::NotAFile));
+        }
+        check(path, &metadata, guard).map_err(fault)?;
+    }
+    let mut bytes = Vec::with_capacity(metadata.len().min(limit) as usize + 1);
+    let taken = (&mut file).take(limit + 1).read_to_end(&mut bytes);
+    taken.map_err(Fault::io(path, Action::Read))?;
+    if bytes.len() as u64 > limit {
+        return Err(fault(Reason::TooLarge { limit }));
+    }
+    Ok(Some(bytes))
+}
+
+/// The same for a text in UTF-8.
+pub fn read_text(path: &Path, limit: u64, guard: Guard) -> Result<Option<String>, Fault> {
+    let Some(bytes) = read(path, limit, guard)? else { return Ok(None) };
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(Some(text)),
+        Err(_) => Err(Fault::new(path, Action::Read, Reason::NotText)),
+    }
+}
+
+fn open(path: &Path, guard: Guard) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    if guard != Guard::Named {
+        // Opening a pipe waits for a writer, and a stranger can leave a pipe where we look.
+        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+    }
+    options.open(path)
+}
+
+/// Whether the error says that there is no such file.
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+fn check(path: &Path, metadata: &Metadata, guard: Guard) -> Result<(), Reason> {
+    let (user, forbidden, chmod) = match guard {
+        Guard::Named => return Ok(()),
+        Guard::Strangers { user } => (user, OTHERS_WRITE, "o-w"),
+        Guard::Everybody { user } => (user, GROUP_WRITE | OTHERS_WRITE, "go-w"),
+    };
+    if metadata.uid() != user && metadata.uid() != 0 {
+        return Err(Reason::ForeignOwner { owner: metadata.uid() });
+    }
+    if metadata.mode() & forbidden != 0 {
+        return Err(Reason::WritableByOthers { what: path.to_owned(), chmod });
+    }
+    if matches!(guard, Guard::Everybody { .. }) { check_directory(path) } else { Ok(()) }
+}
+
+/// Who may write a directory can put an old version of a file back into it.
+fn check_directory(path: &Path) -> Result<(), Reason> {
+    let directory = path.parent().unwrap_or(Path::new("/"));
+    let mode = directory.metadata().map_err(Reason::Io)?.mode();
+    if mode & (GROUP_WRITE | OTHERS_WRITE) != 0 && mode & STICKY == 0 {
+        return Err(Reason::WritableByOthers { what: directory.to_owned(), chmod: "go-w" });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scratch::Scratch;
+    use super::*;
+
+    fn us() -> u32 {
+        rustix::process::geteuid().as_raw()
+    }
+
+    #[test]
+    fn a_file_is_read_up_to_its_limit() {
+        let scratch = Scratch::new();
+        let file = scratch.write("f", "12345");
+        let limited = |limit| read(&file, limit, Guard::Named).map_err(|fault| fault.to_string());
+        assert_eq!(limited(6), Ok(Some(b"12345".to_vec())));
+        assert_eq!(limited(5), Ok(Some(b"12345".to_vec())));
+        let told = format!("cannot read {}: larger than 4 bytes", file.display());
+        assert_eq!(limited(4), Err(told));
+    }
+
+    #[test]
+    fn an_absent_file_is_none() {
+        let scratch = Scratch::new();
+        let file = scratch.write("f", "");
+        for path in [scratch.path("none"), scratch.path("no/ne"), file.join("below")] {
+            assert!(read(&path, 9, Guard::Strangers { user: us() }).unwrap().is_none());
+        }
+    }
+
+    #[test]
+    fn only_safe_files_are_believed() {
+        let scratch = Scratch::new();
+        let file = scratch.write("f", "x");
+        let check = |file_mode, dir_mode, guard, expected: &str| {
+            scratch.chmod("f", file_mode);
+            scratch.chmod("", dir_mode);
+            let found = match read(&file, 9, guard) {
+                Ok(_) => "ok",
+                Err(Fault { reason: Reason::WritableByOthers { chmod, what }, .. }) => {
+                    assert_eq!(what == file, expected != "directory");
+                    if what == file { chmod } else { "directory" }
+                }
+                Err(Fault { reason: Reason::ForeignOwner { .. }, .. }) => "foreign",
+                Err(fault) => panic!("{fault}"),
+            };
+            assert_eq!(found, expected, "{file_mode:o} in {dir_mode:o}, {guard:?}");
+        };
+        let (strangers, everybody) =
+            (Guard::Strangers { user: us() }, Guard::Everybody { user: us() });
+        check(0o600, 0o700, strangers, "ok");
+        check(0o644, 0o755, strangers, "ok");
+        check(0o664, 0o777, strangers, "ok");
+        check(0o666, 0o700, strangers, "o-w");
+        check(0o602, 0o700, strangers, "o-w");
+        check(0o666, 0o777, Guard::Named, "ok");
+        check(0o600, 0o700, everybody, "ok");
+        check(0o644, 0o755, everybody, "ok");
+        check(0o620, 0o700, everybody, "go-w");
+        check(0o602, 0o700, everybody, "go-w");
+        check(0o600, 0o770, everybody, "directory");
+        check(0o600, 0o707, everybody, "directory");
+        check(0o600, 0o1777, everybody, "ok");
+        // Root may own what others must not: it can do anything anyway.
+        let owner = if us() == 0 { "ok" } else { "foreign" };
+        check(0o600, 0o700, Guard::Strangers { user: us() + 1 }, owner);
+        check(0o600, 0o700, Guard::Everybody { user: us() + 1 }, owner);
+        if us() == 0 {
+            std::os::unix::fs::chown(&file, Some(4711), None).unwrap();
+            check(0o600, 0o700, Guard::Strangers { user: 0 }, "foreign");
+            check(0o600, 0o700, Guard::Everybody { user: 0 }, "foreign");
+            check(0o600, 0o700, Guard::Everybody { user: 4711 }, "ok");
+        }
+    }
+
+    #[test]
+    fn a_pipe_left_by_a_stranger_does_not_hang_us() {
+        let scratch = Scratch::new();
+        let pipe = scratch.path("pipe");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
+        let fault = read(&pipe, 9, Guard::Strangers { user: us() }).unwrap_err();
+        assert!(matches!(fault.reason, Reason::NotAFile), "{fault}");
+    }
+
+    #[test]
+    fn a_directory_is_not_a_file() {
+        let scratch = Scratch::new();
+        let guard = Guard::Strangers { user: us() };
+        let fault = read(&scratch.path(""), 9, guard).unwrap_err();
+        assert!(matches!(fault.reason, Reason::NotAFile), "{fault}");
+    }
+}

@@ -1,0 +1,269 @@
+//! Carries out what the client wants done, side by side where the order does not matter.
+//!
+//! ```text
+//! outbox ──▶ queue ──▶ request   ──▶ an exchange of its own, at once
+//!              │   ──▶ one-way   ──▶ what stands behind it waits until the server has it
+//!              │   ──▶ listen    ──▶ the listener
+//!           cancel ──▶ drops the exchange, which hangs up
+//! ```
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_channel::{Receiver, Sender};
+use async_io::Timer;
+use futures_lite::FutureExt;
+use smol::{LocalExecutor, Task};
+
+use super::endpoint::{Binding, Endpoint};
+use super::events::EventReader;
+use super::exchange::{self, Call};
+use super::listen;
+use crate::protocol::message::{Delivery, Fault, Head};
+use crate::protocol::method::INITIALIZE;
+use crate::protocol::revision::{HttpCancel, Revision};
+use crate::protocol::{Incoming, Outgoing};
+use crate::transport::sse;
+
+/// How long the rest of the queue waits for a server that does not acknowledge a message.
+const TURN: Duration = Duration::from_secs(2);
+
+/// How long the last messages and the end of the session may take.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// What an exchange tells the carrier.
+#[derive(Debug)]
+pub(super) enum Note {
+    /// The exchange of this request is over.
+    Finished(u64),
+    /// The server speaks HTTP+SSE, and this is its stream.
+    Opened(EventReader),
+    /// The stream of HTTP+SSE is gone, and with it the connection.
+    Closed(Fault),
+}
+
+/// Something that keeps its place in the order.
+#[derive(Debug)]
+enum Queued {
+    Request(Call),
+    /// A message without an answer, and the exchange to hang up when it is delivered.
+    OneWay(Head, Arc<Vec<u8>>, Option<Task<()>>),
+    Listen(&'static Revision),
+}
+
+/// What happens next.
+#[derive(Debug)]
+enum Step {
+    Outgoing(Outgoing),
+    Note(Note),
+    Turn,
+    Closed,
+}
+
+/// A request under way.
+#[derive(Debug)]
+struct Open {
+    exchange: Task<()>,
+    cancel: HttpCancel,
+}
+
+/// A one-way message under way: closed when the server has it.
+#[derive(Debug)]
+struct Turn {
+    taken: Receiver<()>,
+    patience: Timer,
+}
+
+/// Carries out what comes from the outbox.
+pub(super) struct Carrier<'s, 'e> {
+    endpoint: &'s Endpoint,
+    // Exchanges run here, and none outlives the carrier's caller.
+    exchanges: &'e LocalExecutor<'s>,
+    end_session: bool,
+    notes: (Sender<Note>, Receiver<Note>),
+    queue: VecDeque<Queued>,
+    open: HashMap<u64, Open>,
+    turn: Option<Turn>,
+    listener: Option<Task<()>>,
+    stream: Option<Task<()>>,
+}
+
+impl<'s, 'e> Carrier<'s, 'e> {
+    pub(super) fn new(
+        endpoint: &'s Endpoint,
+        exchanges: &'e LocalExecutor<'s>,
+        end_session: bool,
+    ) -> Carrier<'s, 'e> {
+        Carrier {
+            endpoint,
+            exchanges,
+            end_session,
+            notes: async_channel::unbounded(),
+            queue: VecDeque::new(),
+            open: HashMap::new(),
+            turn: None,
+            listener: None,
+            stream: None,
+        }
+    }
+
+    /// Runs until the outbox is closed, and then says farewell to the server.
+    pub(super) async fn carry(mut self, outbox: &Receiver<Outgoing>) {
+        loop {
+            self.start_what_may_go();
+            match self.next_step(outbox).await {
+                Step::Outgoing(outgoing) => self.take(outgoing),
+                Step::Note(Note::Finished(id)) => drop(self.open.remove(&id)),
+                Step::Note(Note::Opened(stream)) => self.read_stream(stream),
+                Step::Note(Note::Closed(fault)) => {
+                    return self.endpoint.report(Incoming::Closed(fault)).await;
+                }
+                Step::Turn => self.turn = None,
+                Step::Closed => return self.say_farewell().await,
+            }
+        }
+    }
+
+    async fn next_step(&mut self, outbox: &Receiver<Outgoing>) -> Step {
+        let turn = async {
+            match &mut self.turn {
+                Some(turn) => turn.pass().await,
+                None => std::future::pending().await,
+            }
+            Step::Turn
+        };
+        let note = async { Step::Note(self.notes.1.recv().await.expect("we hold the sender")) };
+        let outgoing = async { outbox.recv().await.map_or(Step::Closed, Step::Outgoing) };
+        turn.or(note).or(outgoing).await
+    }
+
+    fn take(&mut self, outgoing: Outgoing) {
+        match outgoing {
+            Outgoing::Deliver(delivery) => self.queue.push_back(Queued::new(delivery, None)),
+            Outgoing::Listen(revision) => self.queue.push_back(Queued::Listen(revision)),
+            Outgoing::Cancel { id, notice } => self.cancel(id, notice),
+        }
+    }
+
+    fn cancel(&mut self, id: u64, notice: Option<Delivery>) {
+        let is_it = |queued: &Queued| matches!(queued, Queued::Request(call) if call.id == id);
+        if let Some(at) = self.queue.iter().position(is_it) {
+            // The server does not know of it.
+            self.queue.remove(at);
+            return;
+        }
+        let Some(open) = self.open.remove(&id) else { return };
+        match (open.cancel, notice) {
+            (HttpCancel::Notice, Some(notice)) => {
+                self.queue.push_back(Queued::new(notice, Some(open.exchange)));
+            }
+            // To drop an exchange is to hang up.
+            _ => drop(open.exchange),
+        }
+    }
+
+    /// Starts what stands in the queue, up to the first message that others have to wait for.
+    fn start_what_may_go(&mut self) {
+        while self.turn.is_none() {
+            match self.queue.pop_front() {
+                Some(Queued::Request(call)) => self.start_request(call),
+                Some(Queued::OneWay(head, body, then)) => self.start_one_way(head, body, then),
+                Some(Queued::Listen(revision)) => self.start_listening(revision),
+                None => return,
+            }
+        }
+    }
+
+    fn start_request(&mut self, call: Call) {
+        if call.head.method == INITIALIZE {
+            // The old session is over, and so is what it had to say.
+            self.listener = None;
+        }
+        let (endpoint, notes) = (self.endpoint, self.notes.0.clone());
+        let (id, cancel) = (call.id, call.head.revision.http_cancel);
+        let exchange = self.exchanges.spawn(async move {
+            exchange::request(endpoint, &call, &notes).await;
+            let _ = notes.send(Note::Finished(call.id)).await;
+        });
+        self.open.insert(id, Open { exchange, cancel });
+    }
+
+    fn start_one_way(&mut self, head: Head, body: Arc<Vec<u8>>, then: Option<Task<()>>) {
+        let endpoint = self.endpoint;
+        let (taking, taken) = async_channel::bounded(1);
+        let delivering = async move {
+            exchange::one_way(endpoint, &head, &body, taking).await;
+            drop(then);
+        };
+        self.exchanges.spawn(delivering).detach();
+        self.turn = Some(Turn { taken, patience: Timer::after(TURN) });
+    }
+
+    fn start_listening(&mut self, revision: &'static Revision) {
+        let endpoint = self.endpoint;
+        self.listener = Some(self.exchanges.spawn(async move {
+            match endpoint.binding.get() {
+                Binding::Streamable => listen::listen(endpoint, revision).await,
+                // The one stream carries everything.
+                _ => endpoint.report(Incoming::Listening(true)).await,
+            }
+        }));
+    }
+
+    fn read_stream(&mut self, stream: EventReader) {
+        let (endpoint, notes) = (self.endpoint, self.notes.0.clone());
+        self.stream = Some(self.exchanges.spawn(async move {
+            let fault = sse::read(endpoint, stream).await;
+            let _ = notes.send(Note::Closed(fault)).await;
+        }));
+    }
+
+    /// Hangs up everything, delivers the one-way messages that are left and ends the session.
+    async fn say_farewell(mut self) {
+        self.open.clear();
+        self.listener = None;
+        self.queue.retain(|queued| matches!(queued, Queued::OneWay(..)));
+        let farewell = async {
+            loop {
+                self.start_what_may_go();
+                match &mut self.turn {
+                    Some(turn) => turn.pass().await,
+                    None => break,
+                }
+                self.turn = None;
+            }
+            if self.end_session {
+                self.endpoint.end_session().await;
+            }
+        };
+        let too_late = async {
+            Timer::after(FAREWELL).await;
+        };
+        farewell.or(too_late).await;
+    }
+}
+
+impl Turn {
+    async fn pass(&mut self) {
+        let taken = async {
+            // Nothing is sent on the channel; it closes.
+            let _ = self.taken.recv().await;
+        };
+        let too_late = async {
+            (&mut self.patience).await;
+        };
+        taken.or(too_late).await;
+    }
+}
+
+impl Queued {
+    fn new(delivery: Delivery, then: Option<Task<()>>) -> Queued {
+        let Delivery { id, head, body } = delivery;
+        let body = Arc::new(body.into_bytes());
+        match id {
+            Some(id) => Queued::Request(Call { id, head, body }),
+            None => Queued::OneWay(head, body, then),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Reading event streams.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use crate::net::Body;
+use crate::protocol::framing::sse::{Event, Events};
+use crate::protocol::json;
+use crate::protocol::message::{Fault, FaultKind, Sent};
+
+/// How much is read at once, in bytes.
+const BLOCK: usize = 16 << 10;
+
+/// Reads events from a body, and goes on with another when that has ended.
+#[derive(Debug)]
+pub(in crate::transport) struct EventReader {
+    body: Option<Body>,
+    events: Events,
+    block: Box<[u8]>,
+    unread: Range<usize>,
+}
+
+impl EventReader {
+    /// A reader that refuses events longer than `limit` bytes.
+    pub(in crate::transport) fn new(limit: usize) -> EventReader {
+        EventReader {
+            body: None,
+            events: Events::new(limit),
+            block: vec![0; BLOCK].into_boxed_slice(),
+            unread: 0..0,
+        }
+    }
+
+    /// Goes on with this body.
+    pub(in crate::transport) fn attach(&mut self, body: Body) {
+        self.body = Some(body);
+        self.unread = 0..0;
+    }
+
+    /// The next event; `None` when the stream has ended. Errors when it broke, or when an event is
+    /// too long.
+    pub(in crate::transport) async fn next(&mut self) -> Result<Option<Event>, Fault> {
+        loop {
+            let mut chunk = &self.block[self.unread.clone()];
+            let event =
+                self.events.next_event(&mut chunk).map_err(|error| too_long(error.limit))?;
+            self.unread.start = self.unread.end - chunk.len();
+            if event.is_some() {
+                return Ok(event);
+            }
+            let Some(body) = &mut self.body else { return Ok(None) };
+            match body.read(&mut self.block).await {
+                Ok(0) => {
+                    self.body = None;
+                    return Ok(self.events.finish().filter(is_whole));
+                }
+                Ok(length) => self.unread = 0..length,
+                Err(fault) => {
+                    self.body = None;
+                    // What has not ended will be sent again if the stream can be resumed.
+                    self.events.finish();
+                    return Err(fault);
+                }
+            }
+        }
+    }
+
+    /// The event after which the stream can be resumed.
+    pub(super) fn last_event_id(&self) -> Option<&str> {
+        self.events.last_event_id()
+    }
+
+    /// How long the server asks us to wait before we reconnect.
+    pub(super) fn reconnection_time(&self) -> Option<Duration> {
+        self.events.reconnection_time()
+    }
+}
+
+/// Whether an event that lacks its blank line has all its data: some servers never send that line.
+fn is_whole(event: &Event) -> bool {
+    str::from_utf8(&event.data).is_ok_and(|text| json::validate(text).is_ok())
+}
+
+/// The fault of a message over the limit, in bytes.
+pub(super) fn too_long(limit: usize) -> Fault {
+    Fault {
+        kind: FaultKind::Protocol,
+        text: format!("the server sent a message of more than {limit} bytes"),
+        sent: Sent::Yes,
+        stderr_tail: String::new(),
+    }
+}

@@ -1,0 +1,243 @@
+//! One message, and what the server says in reply.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_channel::Sender;
+use async_io::Timer;
+use futures_lite::FutureExt;
+
+use super::carrier::Note;
+use super::endpoint::{Binding, Endpoint};
+use super::events::too_long;
+use super::messages::Asked;
+use super::{follow, refusal};
+use crate::net::{Body, Reply};
+use crate::protocol::Incoming;
+use crate::protocol::jsonrpc::Malformed;
+use crate::protocol::message::{Fault, FaultKind, Head, Refused, Sent};
+use crate::protocol::method::INITIALIZE;
+use crate::transport::sse;
+
+/// How long a one-way message may wait for its acknowledgement.
+const ONE_WAY_PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long a server of 2024-11-05 may take to name its endpoint, when it was only a guess that it
+/// is one.
+const SSE_PATIENCE: Duration = Duration::from_secs(5);
+
+/// How an exchange ended that did not bring the response.
+#[derive(Debug)]
+pub(in crate::transport) enum Unanswered {
+    /// It came to its end. Says what was wrong, for people; empty when nothing was but the end.
+    Ended(String),
+    /// It broke.
+    Broken(Fault),
+    /// The server would not take the request.
+    Refused(Refused),
+}
+
+/// A request to deliver.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub id: u64,
+    pub head: Head,
+    pub body: Arc<Vec<u8>>,
+}
+
+/// Delivers a request and reports all that comes in reply, its failure included.
+pub(super) async fn request(endpoint: &Endpoint, call: &Call, notes: &Sender<Note>) {
+    let Err(unanswered) = deliver(endpoint, call, notes).await else { return };
+    endpoint
+        .report(match unanswered {
+            Unanswered::Ended(why) => Incoming::Ended { id: call.id, why },
+            Unanswered::Broken(fault) => Incoming::Broken { id: Some(call.id), fault },
+            Unanswered::Refused(refused) => Incoming::Refused(refused),
+        })
+        .await;
+}
+
+async fn deliver(endpoint: &Endpoint, call: &Call, notes: &Sender<Note>) -> Result<(), Unanswered> {
+    open_if_closed(endpoint, call, notes).await?;
+    match post(endpoint, call).await {
+        Err(Unanswered::Refused(first)) if may_fall_back(endpoint, call, &first) => {
+            fall_back(endpoint, call, notes, first).await?;
+            post(endpoint, call).await
+        }
+        result => result,
+    }
+}
+
+/// Opens the stream of HTTP+SSE if that is the binding.
+async fn open_if_closed(
+    endpoint: &Endpoint,
+    call: &Call,
+    notes: &Sender<Note>,
+) -> Result<(), Unanswered> {
+    let _one_at_a_time = endpoint.opening.lock().await;
+    if endpoint.binding.get() == Binding::SseClosed {
+        let stream = sse::open(endpoint, call.id).await?;
+        let _ = notes.send(Note::Opened(stream)).await;
+    }
+    Ok(())
+}
+
+/// Turns to the binding of 2024-11-05 after a first refusal.
+async fn fall_back(
+    endpoint: &Endpoint,
+    call: &Call,
+    notes: &Sender<Note>,
+    first: Refused,
+) -> Result<(), Unanswered> {
+    let opening = async { Some(sse::open(endpoint, call.id).await) };
+    let too_late = async {
+        Timer::after(SSE_PATIENCE).await;
+        None
+    };
+    match opening.or(too_late).await {
+        Some(Ok(stream)) => {
+            let _ = notes.send(Note::Opened(stream)).await;
+            Ok(())
+        }
+        // It is such a server, and breaks the rules.
+        Some(Err(Unanswered::Broken(fault))) if fault.kind == FaultKind::Protocol => {
+            Err(Unanswered::Broken(fault))
+        }
+        // It is none: the first refusal tells more than the failure of a guess.
+        _ => Err(Unanswered::Refused(first)),
+    }
+}
+
+/// Whether the server may speak the binding of 2024-11-05 instead.
+fn may_fall_back(endpoint: &Endpoint, call: &Call, refused: &Refused) -> bool {
+    endpoint.sse_fallback
+        && endpoint.binding.get() == Binding::Streamable
+        && call.head.method == INITIALIZE
+        && refusal::may_speak_sse(refused)
+}
+
+/// One POST.
+async fn post(endpoint: &Endpoint, call: &Call) -> Result<(), Unanswered> {
+    let in_session = endpoint.in_session();
+    let reply = endpoint.post(&call.head, &call.body).await.map_err(Unanswered::Broken)?;
+    if !reply.status.is_success() {
+        let refused = refusal::read(reply, Some(call.id), in_session).await;
+        return Err(Unanswered::Refused(refused));
+    }
+    let asked = Asked { id: call.id, body: &call.body };
+    let content_type = reply.content_type();
+    if endpoint.binding.get() == Binding::SseOpen {
+        return acknowledged(endpoint, reply, &content_type, asked).await;
+    }
+    if content_type == "text/event-stream" {
+        return follow::answer(endpoint, reply.body, call.head.revision, asked).await;
+    }
+    answered(endpoint, reply, &content_type, asked).await
+}
+
+/// The answer that is one body.
+async fn answered(
+    endpoint: &Endpoint,
+    mut reply: Reply,
+    content_type: &str,
+    asked: Asked<'_>,
+) -> Result<(), Unanswered> {
+    let status = reply.status.as_u16();
+    let limit = endpoint.limits.message;
+    let body = read_whole(&mut reply.body, limit).await.map_err(Unanswered::Broken)?;
+    if body.trim_ascii().is_empty() {
+        return Err(Unanswered::Ended(format!("the server answered HTTP {status} without a body")));
+    }
+    if !may_hold_json(content_type) {
+        let why = format!("the server answered with {content_type}, which is not MCP");
+        return Err(Unanswered::Ended(why));
+    }
+    let found = endpoint.deliver(body, Some(asked)).await;
+    if found.answered {
+        return Ok(());
+    }
+    Err(Unanswered::Ended(match (found.malformed, found.other_id) {
+        (Some(Malformed::Json { excerpt }), _) => format!("the answer is not JSON: {excerpt}"),
+        (Some(Malformed::TooDeep { limit, .. }), _) => {
+            format!("the answer is nested deeper than {limit} levels")
+        }
+        (Some(Malformed::Shape { excerpt, .. }), _) => {
+            format!("the answer is no JSON-RPC message: {excerpt}")
+        }
+        (None, Some(id)) => format!("the answer is for request {id}, not {}", asked.id),
+        (None, None) => "the answer holds no response".to_owned(),
+    }))
+}
+
+/// Whether a body of this type is looked into. The standard names one; servers send these too.
+fn may_hold_json(content_type: &str) -> bool {
+    matches!(
+        content_type,
+        "" | "application/json" | "text/plain" | "text/json" | "application/octet-stream"
+    ) || content_type.ends_with("+json")
+}
+
+/// In HTTP+SSE the answer comes on the stream. Some servers also send it here.
+async fn acknowledged(
+    endpoint: &Endpoint,
+    mut reply: Reply,
+    content_type: &str,
+    asked: Asked<'_>,
+) -> Result<(), Unanswered> {
+    if content_type != "application/json" {
+        reply.body.discard().await;
+        return Ok(());
+    }
+    let limit = endpoint.limits.message;
+    let body = read_whole(&mut reply.body, limit).await.map_err(Unanswered::Broken)?;
+    if body.starts_with(b"{") {
+        endpoint.deliver(body, Some(asked)).await;
+    }
+    Ok(())
+}
+
+async fn read_whole(body: &mut Body, limit: usize) -> Result<Vec<u8>, Fault> {
+    let mut whole = Vec::new();
+    let mut block = vec![0; 16 << 10];
+    loop {
+        match body.read(&mut block).await? {
+            0 => return Ok(whole),
+            length if whole.len() + length > limit => return Err(too_long(limit)),
+            length => whole.extend_from_slice(&block[..length]),
+        }
+    }
+}
+
+/// Delivers a message that has no answer. `taken` is told as soon as the server has it.
+pub(super) async fn one_way(
+    endpoint: &Endpoint,
+    head: &Head,
+    body: &Arc<Vec<u8>>,
+    taken: Sender<()>,
+) {
+    let in_session = endpoint.in_session();
+    let delivering = async {
+        let mut reply = endpoint.post(head, body).await?;
+        if reply.status.is_success() {
+            taken.close();
+            // Whatever the body says, nobody has asked.
+            reply.body.discard().await;
+            return Ok(None);
+        }
+        Ok(Some(refusal::read(reply, None, in_session).await))
+    };
+    let too_late = async {
+        Timer::after(ONE_WAY_PATIENCE).await;
+        Err(Fault {
+            kind: FaultKind::Lost,
+            text: "the server did not acknowledge a message".into(),
+            sent: Sent::Maybe,
+            stderr_tail: String::new(),
+        })
+    };
+    match delivering.or(too_late).await {
+        Ok(None) => (),
+        Ok(Some(refused)) => endpoint.report(Incoming::Refused(refused)).await,
+        Err(fault) => endpoint.report(Incoming::Broken { id: None, fault }).await,
+    }
+}

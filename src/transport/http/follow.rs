@@ -1,0 +1,120 @@
+//! The event stream that answers a request: following it, and going on when it breaks off.
+
+use std::time::Duration;
+
+use async_io::Timer;
+use futures_lite::FutureExt;
+
+use super::endpoint::Endpoint;
+use super::events::EventReader;
+use super::exchange::Unanswered;
+use super::messages::Asked;
+use crate::net::{Body, Reply};
+use crate::protocol::message::{Fault, FaultKind};
+use crate::protocol::revision::Revision;
+
+/// How long to wait before reconnecting when the server does not say.
+pub(super) const RECONNECTION_TIME: Duration = Duration::from_secs(1);
+
+/// How many attempts in a row may bring nothing new.
+const ATTEMPTS: usize = 3;
+
+/// How long the end of a stream may follow the response. Servers end it at once, and then its
+/// connection can be used again.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// Reports what comes on the stream until the response to the request is among it.
+///
+/// A stream of a legacy revision that ends early is resumed after its last event ID. The request
+/// itself is never sent again: the server has it (2025-11-25, Resumability and Redelivery).
+pub(super) async fn answer(
+    endpoint: &Endpoint,
+    body: Body,
+    revision: &'static Revision,
+    asked: Asked<'_>,
+) -> Result<(), Unanswered> {
+    let mut events = EventReader::new(endpoint.limits.message);
+    events.attach(body);
+    let mut end = read(endpoint, &mut events, asked).await;
+    let mut fruitless = 0;
+    while revision.resumable && fruitless < ATTEMPTS && end.may_go_on() {
+        let Some(last) = events.last_event_id().map(str::to_owned) else { break };
+        Timer::after(events.reconnection_time().unwrap_or(RECONNECTION_TIME)).await;
+        end = match endpoint.get(revision, Some(&last)).await {
+            Ok(reply) if is_event_stream(&reply) => {
+                events.attach(reply.body);
+                read(endpoint, &mut events, asked).await
+            }
+            Ok(reply) => {
+                let status = reply.status.as_u16();
+                return Err(Unanswered::Ended(format!(
+                    "the stream ended and cannot be resumed (HTTP {status})"
+                )));
+            }
+            Err(fault) => End::Broken(fault),
+        };
+        let is_new = events.last_event_id() != Some(&last);
+        fruitless = if is_new { 0 } else { fruitless + 1 };
+    }
+    match end {
+        End::Answered => {
+            linger(endpoint, events).await;
+            Ok(())
+        }
+        End::Ended => Err(Unanswered::Ended(String::new())),
+        End::Broken(fault) => Err(Unanswered::Broken(fault)),
+    }
+}
+
+/// Whether it is an event stream.
+pub(super) fn is_event_stream(reply: &Reply) -> bool {
+    reply.status.is_success() && reply.content_type() == "text/event-stream"
+}
+
+/// How a stream ended.
+#[derive(Debug)]
+enum End {
+    /// The response came.
+    Answered,
+    /// It ended without.
+    Ended,
+    /// It broke.
+    Broken(Fault),
+}
+
+impl End {
+    fn may_go_on(&self) -> bool {
+        match self {
+            End::Answered => false,
+            End::Ended => true,
+            End::Broken(fault) => fault.kind != FaultKind::Protocol,
+        }
+    }
+}
+
+async fn read(endpoint: &Endpoint, events: &mut EventReader, asked: Asked<'_>) -> End {
+    loop {
+        match events.next().await {
+            Ok(Some(event)) => {
+                if endpoint.deliver_event(event, Some(asked)).await {
+                    return End::Answered;
+                }
+            }
+            Ok(None) => return End::Ended,
+            Err(fault) => return End::Broken(fault),
+        }
+    }
+}
+
+/// Reports what follows the response, until the stream ends or enough time has passed.
+async fn linger(endpoint: &Endpoint, mut events: EventReader) {
+    let reading = async {
+        while let Ok(Some(event)) = events.next().await {
+            endpoint.deliver_event(event, None).await;
+        }
+    };
+    let too_long = async {
+        Timer::after(LINGER).await;
+    };
+    reading.or(too_long).await;
+}

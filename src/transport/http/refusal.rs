@@ -1,0 +1,158 @@
+//! Answers with another status than success.
+
+use std::time::{Duration, SystemTime};
+
+use crate::net::Reply;
+use crate::protocol::jsonrpc::decode::Decoded;
+use crate::protocol::jsonrpc::{ErrorObject, Limits, Message, decode};
+use crate::protocol::message::Refused;
+
+/// How much of the body is looked at for a message, in bytes.
+const LONGEST: usize = 64 << 10;
+
+/// How much of the body is kept as text, in bytes.
+const LONGEST_TEXT: usize = 2 << 10;
+
+/// How long the body may take to come.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The statuses with which a server of 2024-11-05 meets a POST to its stream (2025-11-25,
+/// Backwards Compatibility).
+const OF_SSE_SERVERS: [u16; 3] = [400, 404, 405];
+
+/// Reads what a server says that does not take a message.
+pub(in crate::transport) async fn read(
+    mut reply: Reply,
+    id: Option<u64>,
+    in_session: bool,
+) -> Refused {
+    let body = reply.body.read_up_to(LONGEST, PATIENCE).await;
+    let challenges = reply.headers.get_all("www-authenticate").iter();
+    let challenges =
+        challenges.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).collect();
+    let location = if reply.status.is_redirection() { reply.location() } else { None };
+    let retry_after = reply.header("retry-after");
+    Refused {
+        id,
+        status: reply.status.as_u16(),
+        text: text(&body, &reply, location.as_deref()),
+        challenges,
+        auth_server: reply.header("mcp-auth-server").map(str::to_owned),
+        location,
+        retry_after: retry_after.and_then(|value| retry_seconds(value, SystemTime::now())),
+        in_session,
+        message: message(body).map(Box::new),
+    }
+}
+
+/// Whether the refusal of an `initialize` leaves it open that the server speaks 2024-11-05.
+pub(super) fn may_speak_sse(refused: &Refused) -> bool {
+    OF_SSE_SERVERS.contains(&refused.status) && !is_modern_error(refused.message.as_deref())
+}
+
+/// Whether it is an error with which modern servers answer 400 and 404 (2026-07-28, Backward
+/// Compatibility).
+fn is_modern_error(message: Option<&Message>) -> bool {
+    let Some(Message::Response(response)) = message else { return false };
+    let codes = [
+        ErrorObject::HEADER_MISMATCH,
+        ErrorObject::MISSING_CAPABILITY,
+        ErrorObject::UNSUPPORTED_VERSION,
+        ErrorObject::METHOD_NOT_FOUND,
+    ];
+    response.outcome.as_ref().is_err_and(|error| codes.contains(&error.code))
+}
+
+fn text(body: &[u8], reply: &Reply, location: Option<&str>) -> String {
+    if let Some(location) = location {
+        return format!("the server redirects to {location}");
+    }
+    let text = String::from_utf8_lossy(&body[..body.len().min(LONGEST_TEXT)]);
+    // A character that was cut in two is no bad character of the server's.
+    let text = if body.len() > LONGEST_TEXT { text.trim_end_matches('\u{fffd}') } else { &text };
+    match text.trim() {
+        "" => reply.status.canonical_reason().unwrap_or("no reason given").to_owned(),
+        text => text.to_owned(),
+    }
+}
+
+/// The response in the body, if it is one.
+fn message(body: Vec<u8>) -> Option<Message> {
+    let mut found = None;
+    decode(body, &Limits::default(), &mut |decoded| {
+        if let Decoded::Message(message @ Message::Response(_)) = decoded {
+            found.get_or_insert(message);
+        }
+    });
+    found
+}
+
+/// The value of `Retry-After` in seconds: a number, or a date (RFC 9110, section 10.2.3).
+fn retry_seconds(value: &str, now: SystemTime) -> Option<u64> {
+    if let Ok(seconds) = value.parse() {
+        return Some(seconds);
+    }
+    let at = SystemTime::UNIX_EPOCH + Duration::from_secs(http_date(value)?);
+    Some(at.duration_since(now).unwrap_or_default().as_secs())
+}
+
+/// The seconds since 1970 of a date as `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section 5.6.7).
+fn http_date(text: &str) -> Option<u64> {
+    const MONTHS: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let mut words = text.split_once(", ")?.1.split(' ');
+    let day: u64 = words.next()?.parse().ok()?;
+    let month = words.next()?;
+    let month = 1 + MONTHS.iter().position(|name| *name == month)? as u64;
+    let year: u64 = words.next()?.parse().ok()?;
+    let mut clock = words.next()?.split(':').map(|part| part.parse::<u64>().ok());
+    let (hour, minute, second) = (clock.next()??, clock.next()??, clock.next()??);
+    if words.next()? != "GMT" || !(1970..=9999).contains(&year) || !(1..=31).contains(&day) {
+        return None;
+    }
+    // Years begin in March here, so that a leap day is the last day of its year.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1;
+    let since_1970 = days.checked_sub(719_468)?;
+    Some(((since_1970 * 24 + hour) * 60 + minute) * 60 + second)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retry_after_is_a_number_or_a_date() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777);
+        let check = |value: &str, expected: Option<u64>| {
+            assert_eq!(retry_seconds(value, now), expected, "{value}");
+        };
+        check("120", Some(120));
+        check("Sun, 06 Nov 1994 08:49:37 GMT", Some(0));
+        check("Sun, 06 Nov 1994 08:50:37 GMT", Some(60));
+        check("Mon, 07 Nov 1994 08:49:37 GMT", Some(86_400));
+        check("Thu, 29 Feb 1996 00:00:00 GMT", Some(825_552_000 - 784_111_777));
+        check("Thu, 01 Jan 1970 00:00:00 GMT", Some(0));
+        check("soon", None);
+        check("-1", None);
+        check("Sun, 06 Nov 1994 08:49:37 CET", None);
+        check("Sun, 06 Nov 1994", None);
+    }
+
+    #[test]
+    fn only_some_refusals_leave_the_old_binding_open() {
+        let check = |status: u16, body: &str, expected: bool| {
+            let message = message(body.into()).map(Box::new);
+            let refused = Refused { status, message, ..Refused::default() };
+            assert_eq!(may_speak_sse(&refused), expected, "{status} {body}");
+        };
+        check(405, "", true);
+        check(404, "<h1>not here</h1>", true);
+        check(400, r#"{"error":"bad request"}"#, true);
+        check(400, r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"m"}}"#, true);
+        check(400, r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"m"}}"#, false);
+        check(404, r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"m"}}"#, false);
+        check(401, "", false);
+        check(500, "", false);
+    }
+}

@@ -1,0 +1,226 @@
+//! The stdio binding: a child process that reads and writes one message per line.
+//!
+//! ```text
+//!   outbox ──▶ write ──▶ stdin │       │ stdout ──▶ read ──▶ inbox
+//!                              │ child │
+//!                              │       │ stderr ──▶ drain ──▶ tail, file or our own stderr
+//! ```
+//!
+//! The three run side by side and never wait for one another: a server may fill one pipe while we
+//! fill another. The conversation ends with the child's output, or when the client closes the
+//! connection. Then the child gets the end of its input, SIGTERM and SIGKILL, each after some
+//! patience, and so does everything else in its process group (2025-11-25, Lifecycle, Shutdown).
+
+mod child;
+mod parent_death;
+mod stderr;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use async_process::{ChildStdin, ChildStdout};
+use futures_lite::future;
+use futures_lite::{AsyncReadExt, AsyncWriteExt, FutureExt};
+
+use self::child::{ExitText, Group};
+use self::stderr::Stderr;
+pub use self::stderr::StderrPolicy;
+use super::Port;
+use crate::protocol::framing::jsonl::Lines;
+use crate::protocol::jsonrpc::decode::Decoded;
+use crate::protocol::jsonrpc::{Limits, decode};
+use crate::protocol::message::{Fault, FaultKind, Incoming, Outgoing, Sent};
+
+/// What to start.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// The program: a path, or a name to be found in the child's `PATH`.
+    pub program: OsString,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// Its whole environment; nothing is inherited.
+    pub env: Vec<(OsString, OsString)>,
+    /// Its working directory; ours when `None`.
+    pub cwd: Option<PathBuf>,
+    /// What to do with what it writes on its standard error.
+    pub stderr: StderrPolicy,
+    /// How long to wait for it to go.
+    pub patience: Patience,
+}
+
+/// How long to wait for a server to go, step by step.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    /// After its input was closed, before SIGTERM.
+    pub after_close: Duration,
+    /// After SIGTERM, before SIGKILL.
+    pub after_term: Duration,
+}
+
+impl Default for Patience {
+    /// Half a second, then one and a half.
+    fn default() -> Patience {
+        Patience {
+            after_close: Duration::from_millis(500),
+            after_term: Duration::from_millis(1500),
+        }
+    }
+}
+
+/// How many bytes may be queued into one write.
+const BATCH: usize = 64 * 1024;
+
+/// How long a server whose output has ended may take to exit by itself, so that its exit status
+/// and its last words can be reported.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// Starts the server and carries messages until the conversation ends; then sees to it that
+/// nothing of the server is left.
+pub async fn run(target: Target, limits: Limits, port: Port) {
+    let mut group = match Group::spawn(&target) {
+        Ok(group) => group,
+        Err(text) => {
+            let fault = unreachable(text);
+            return drop(port.inbox.send(Incoming::Closed(fault)).await);
+        }
+    };
+    let (stdin, stdout, stderr) = group.pipes();
+    let stderr = Stderr::new(stderr, &target.stderr, port.stderr.clone());
+    let drained = async {
+        stderr.drain().await;
+        future::pending().await
+    };
+    let conversation = async {
+        let mut reading = std::pin::pin!(read(stdout, limits, &port));
+        match reading.as_mut().or(write(stdin, &port)).await {
+            Some(end) => {
+                let status = group.last_words(&stderr, LAST_WORDS).await;
+                let fault = farewell(&end, status, port.stderr.text());
+                let _ = port.inbox.send(Incoming::Closed(fault)).await;
+                group.end(target.patience, &port.calm).await;
+            }
+            None => {
+                // What the server still writes is read and thrown away: it should be able to
+                // finish its sentence.
+                let discard = async {
+                    reading.await;
+                    future::pending().await
+                };
+                group.end(target.patience, &port.calm).or(discard).await;
+            }
+        }
+    };
+    conversation.or(drained).await;
+}
+
+/// How the server's output ended.
+enum End {
+    /// It closed its output.
+    Eof {
+        /// Whether the last line was cut off.
+        truncated: bool,
+    },
+    /// It could not be read any further.
+    Error(String),
+    /// One line was longer than allowed.
+    TooLong(usize),
+}
+
+/// Reads messages until the output ends.
+async fn read(mut stdout: ChildStdout, limits: Limits, port: &Port) -> Option<End> {
+    let mut lines = Lines::new(limits.message);
+    let end = loop {
+        match stdout.read(lines.spare()).await {
+            Ok(0) => break End::Eof { truncated: lines.unfinished() > 0 },
+            Ok(length) => lines.filled(length),
+            Err(error) => break End::Error(error.to_string()),
+        }
+        loop {
+            match lines.next_line() {
+                Ok(Some(line)) => drop(report(line, &limits, port).await),
+                Ok(None) => break,
+                Err(too_long) => return Some(End::TooLong(too_long.limit)),
+            }
+        }
+    };
+    let Some(line) = lines.finish() else { return Some(end) };
+    // A last line without its line feed counts if it is whole.
+    let whole = report(line, &limits, port).await;
+    Some(match end {
+        End::Eof { .. } => End::Eof { truncated: !whole },
+        other => other,
+    })
+}
+
+/// Reports what a line holds; tells whether it held messages only.
+async fn report(line: Vec<u8>, limits: &Limits, port: &Port) -> bool {
+    let mut found = Vec::with_capacity(1);
+    decode(line, limits, &mut |decoded| found.push(decoded));
+    let whole = !found.iter().any(|decoded| matches!(decoded, Decoded::Malformed(_)));
+    for decoded in found {
+        // Nobody reads the reports once the client has closed the connection.
+        let _ = port.inbox.send(decoded.into()).await;
+    }
+    whole
+}
+
+/// Writes what the client sends until it closes the connection, and then closes the input.
+///
+/// Never gives up halfway through a message: a half line would spoil the next one.
+async fn write(stdin: ChildStdin, port: &Port) -> Option<End> {
+    let mut stdin = Some(stdin);
+    let mut batch = Vec::new();
+    while let Ok(outgoing) = port.outbox.recv().await {
+        batch.clear();
+        let mut next = Some(outgoing);
+        while let Some(outgoing) = next {
+            if let Outgoing::Listen(_) = outgoing {
+                // One channel carries everything: it is open already.
+                let _ = port.inbox.try_send(Incoming::Listening(true));
+            }
+            push_line(&mut batch, outgoing);
+            next = if batch.len() < BATCH { port.outbox.try_recv().ok() } else { None };
+        }
+        let Some(pipe) = &mut stdin else { continue };
+        if pipe.write_all(&batch).await.is_err() {
+            // The server closed its input. What it wrote before is still to be read, and the end
+            // of its output will say the rest.
+            stdin = None;
+        }
+    }
+    None
+}
+
+fn push_line(batch: &mut Vec<u8>, outgoing: Outgoing) {
+    let delivery = match outgoing {
+        Outgoing::Deliver(delivery) => delivery,
+        Outgoing::Cancel { notice: Some(delivery), .. } => delivery,
+        Outgoing::Cancel { notice: None, .. } | Outgoing::Listen(_) => return,
+    };
+    match batch.is_empty() {
+        true => *batch = delivery.body.into_bytes(),
+        false => batch.extend_from_slice(delivery.body.as_bytes()),
+    }
+    batch.push(b'\n');
+}
+
+fn unreachable(text: String) -> Fault {
+    Fault { kind: FaultKind::Unreachable, text, sent: Sent::No, stderr_tail: String::new() }
+}
+
+fn farewell(end: &End, status: Option<ExitText>, stderr_tail: String) -> Fault {
+    let exit = status.map(|status| format!(" ({status})")).unwrap_or_default();
+    let (kind, text) = match end {
+        End::Eof { truncated: false } => (FaultKind::Lost, format!("Transport closed{exit}")),
+        End::Eof { truncated: true } => {
+            (FaultKind::Lost, format!("Transport closed mid-message{exit}"))
+        }
+        End::Error(error) => (FaultKind::Lost, format!("Transport closed: {error}{exit}")),
+        End::TooLong(limit) => (
+            FaultKind::Protocol,
+            format!("the server sent a message longer than {limit} bytes (see --max-message)"),
+        ),
+    };
+    Fault { kind, text, sent: Sent::Maybe, stderr_tail }
+}

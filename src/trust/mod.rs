@@ -1,0 +1,8 @@
+//! What is believed, and why.
+
+pub mod approvals;
+
+mod unapproved;
+
+pub use approvals::{TrustError, admit};
+pub use unapproved::{Effect, Unapproved};

@@ -1,0 +1,117 @@
+//! What there is to approve about a server of a project.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::config::{Digest, Layer, Target, quoting};
+
+/// A definition that the user has not approved, with all there is to know to do so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unapproved {
+    /// The server.
+    pub name: String,
+    /// The project file.
+    pub path: PathBuf,
+    /// What it does, before references are followed.
+    pub effect: Effect,
+    /// The hash to approve.
+    pub digest: Digest,
+    /// The user's or the administrator's file that defines the same name.
+    pub hides: Option<Layer>,
+}
+
+/// What using a definition does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect {
+    /// It runs a program.
+    Runs {
+        /// The program and its arguments.
+        argv: Vec<String>,
+        /// Where, if the definition says so.
+        cwd: Option<String>,
+        /// The names of the variables it sets.
+        env: Vec<String>,
+        /// The file with more variables.
+        env_file: Option<String>,
+        /// Whether the program gets all variables of this process.
+        inherit_env: bool,
+    },
+    /// It sends requests.
+    Contacts {
+        /// The URL.
+        url: String,
+        /// The names of the headers it sets.
+        headers: Vec<String>,
+        /// The variables it sends as headers.
+        variables: Vec<String>,
+    },
+}
+
+impl Effect {
+    /// What using this does.
+    pub(super) fn of(target: &Target) -> Effect {
+        match target {
+            Target::Stdio(target) => Effect::Runs {
+                argv: [&target.command].into_iter().chain(&target.args).cloned().collect(),
+                cwd: target.cwd.clone(),
+                env: target.env.iter().map(|(name, _)| name.clone()).collect(),
+                env_file: target.env_file.clone(),
+                inherit_env: target.inherit_env,
+            },
+            Target::Http(target) => Effect::Contacts {
+                url: target.url.clone(),
+                headers: target.headers.iter().map(|(name, _)| name.clone()).collect(),
+                variables: (target.env_headers.iter().map(|(_, variable)| variable))
+                    .chain(&target.bearer_token_env)
+                    .cloned()
+                    .collect(),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Effect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |names: &[String]| quoting::join(names.iter().map(String::as_str));
+        match self {
+            Effect::Runs { argv, cwd, env, env_file, inherit_env } => {
+                write!(f, "runs {}", list(argv))?;
+                if let Some(cwd) = cwd {
+                    write!(f, ", in {}", quoting::quote(cwd))?;
+                }
+                if !env.is_empty() {
+                    write!(f, ", sets {}", list(env))?;
+                }
+                if let Some(file) = env_file {
+                    write!(f, ", sets what is in {}", quoting::quote(file))?;
+                }
+                if *inherit_env {
+                    f.write_str(", gets all your variables")?;
+                }
+                Ok(())
+            }
+            Effect::Contacts { url, headers, variables } => {
+                write!(f, "contacts {}", quoting::quote(url))?;
+                if !headers.is_empty() {
+                    write!(f, ", sends the headers {}", list(headers))?;
+                }
+                if !variables.is_empty() {
+                    write!(f, ", sends your variables {}", list(variables))?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl fmt::Display for Unapproved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Unapproved { name, path, effect, digest, hides } = self;
+        let name = quoting::quote(name);
+        write!(f, "{name} in {} is not approved: it {effect}", path.display())?;
+        if let Some(layer) = hides {
+            write!(f, "; it hides {layer}:{name}")?;
+        }
+        write!(f, "; to approve it: mcpmini approve {name} --accept {digest}")
+    }
+}

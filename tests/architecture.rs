@@ -1,0 +1,157 @@
+//! The rules of `src` (see ARCHITECTURE.md), as tests.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The floors, lowest first. A module may use only modules on lower floors; modules that share a
+/// floor may not use each other.
+const FLOORS: [&[&str]; 6] = [
+    &["protocol"],
+    &["env", "store", "net"],
+    &["transport", "config"],
+    &["cache", "trust"],
+    &["client"],
+    &["cli"],
+];
+
+/// What the protocol may not touch.
+const EFFECTS: [&str; 11] = [
+    "async ",
+    ".await",
+    "std::env",
+    "std::fs",
+    "std::net",
+    "std::process",
+    "std::thread",
+    "Instant::now",
+    "SystemTime",
+    "println!",
+    "eprintln!",
+];
+
+#[test]
+fn imports_go_down() {
+    let mut seen = 0;
+    for (path, text) in sources("src") {
+        let Some(floor) = floor(&path) else { continue };
+        for (number, line) in code(&text).lines().enumerate() {
+            for name in line.match_indices("crate::").map(|(at, _)| first_word(&line[at + 7..])) {
+                let used = FLOORS.iter().position(|names| names.contains(&name));
+                let same = path.starts_with(Path::new("src").join(name))
+                    || path == Path::new("src").join(format!("{name}.rs"));
+                assert!(
+                    same || used < Some(floor),
+                    "{}:{}: uses {name}",
+                    path.display(),
+                    number + 1
+                );
+                seen += 1;
+            }
+        }
+    }
+    assert!(50 < seen, "only {seen} imports were looked at");
+}
+
+#[test]
+fn every_module_has_a_floor() {
+    for entry in fs::read_dir("src").unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        let known = FLOORS.iter().any(|names| names.contains(&name.as_str()));
+        assert!(known || name == "lib" || name == "main", "{name} is on no floor");
+    }
+}
+
+#[test]
+fn the_protocol_has_no_effects() {
+    for (path, text) in sources("src/protocol") {
+        for effect in EFFECTS {
+            assert!(!code(&text).contains(effect), "{}: {effect}", path.display());
+        }
+    }
+}
+
+#[test]
+fn only_the_table_of_revisions_knows_dates() {
+    for (path, text) in sources("src") {
+        if path.ends_with("protocol/revision.rs") {
+            continue;
+        }
+        for (number, line) in code(&text).lines().enumerate() {
+            // Comments may cite the specification by its date; code may not compare it.
+            let line = line.split("//").next().unwrap_or_default();
+            let dated = line.split('"').skip(1).step_by(2).any(is_date);
+            assert!(!dated, "{}:{}: {line}", path.display(), number + 1);
+        }
+    }
+}
+
+#[test]
+fn unsafe_code_stands_in_few_files() {
+    const ALLOWED: [&str; 2] =
+        ["src/protocol/jsonrpc/scan/", "src/transport/stdio/parent_death.rs"];
+    for (path, text) in sources("src") {
+        let allowed = ALLOWED.iter().any(|allowed| path.to_string_lossy().starts_with(allowed));
+        let uses = text.lines().any(|line| {
+            let line = line.split("//").next().unwrap_or_default();
+            line.contains("unsafe {") || line.contains("unsafe fn")
+        });
+        assert!(allowed || !uses, "{}: unsafe", path.display());
+    }
+}
+
+#[test]
+fn exit_codes_are_named_in_one_file() {
+    for (path, text) in sources("src") {
+        if path.ends_with("cli/exit.rs") || path.ends_with("src/main.rs") {
+            continue;
+        }
+        for call in ["process::exit(", "ExitCode::from("] {
+            assert!(!code(&text).contains(call), "{}: {call}", path.display());
+        }
+    }
+}
+
+#[test]
+fn files_are_short_and_say_what_they_are() {
+    for (path, text) in sources("src") {
+        let lines = code(&text).lines().count();
+        assert!(lines <= 400, "{}: {lines} lines", path.display());
+        assert!(text.starts_with("//! "), "{}: no module comment", path.display());
+    }
+}
+
+fn is_date(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.len() == 10
+        && bytes.iter().enumerate().all(|(at, byte)| match at {
+            4 | 7 => *byte == b'-',
+            _ => byte.is_ascii_digit(),
+        })
+}
+
+/// The text without its test module.
+fn code(text: &str) -> &str {
+    text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default()
+}
+
+fn floor(path: &Path) -> Option<usize> {
+    let inside = path.strip_prefix("src").unwrap().to_string_lossy().into_owned();
+    FLOORS.iter().position(|names| names.contains(&first_word(&inside)))
+}
+
+fn first_word(text: &str) -> &str {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default()
+}
+
+fn sources(dir: &str) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => found.extend(sources(path.to_str().unwrap())),
+            false => found.push((path.clone(), fs::read_to_string(&path).unwrap())),
+        }
+    }
+    found
+}

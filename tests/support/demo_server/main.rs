@@ -1,0 +1,107 @@
+//! A small MCP server to try mcpmini with, and the one its tests talk to.
+//!
+//! It needs no network and no other program, and speaks both eras: the handshake of 2025-11-25 and
+//! the stateless requests of 2026-07-28, over stdio or, with `--http`, Streamable HTTP. It is an
+//! independent program: of mcpmini's own code it uses nothing.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "this is a program, not the library"
+)]
+
+mod http;
+mod protocol;
+mod stdio;
+mod tools;
+
+use std::fs::File;
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::Mutex;
+
+const USAGE: &str = "\
+usage: demo-server [--http PORT] [--era legacy|modern] [--log FILE] [--fault FAULT]
+
+  --http PORT  serve http://127.0.0.1:PORT/mcp (0: any free port) and print the URL; else stdio
+  --era ERA    speak only this era
+  --log FILE   append every received message to FILE, and `EOF` at the end of stdin
+  --fault silent  answer nothing
+  --fault exit    end at the start, with a word on stderr and exit code 3
+  --fault orphan  start a process that keeps all pipes open for a minute
+  --fault stay    ignore the end of stdin, for a minute
+";
+
+/// What the command line asks for.
+#[derive(Debug, Default)]
+struct Options {
+    http: Option<u16>,
+    era: Option<String>,
+    log: Option<Mutex<File>>,
+    fault: String,
+}
+
+impl Options {
+    /// Reads the command line; none when it is wrong.
+    fn from_args(mut args: impl Iterator<Item = String>) -> Option<Self> {
+        let mut options = Self::default();
+        while let Some(name) = args.next() {
+            let value = args.next()?;
+            match name.as_str() {
+                "--http" => options.http = Some(value.parse().ok()?),
+                "--era" => options.era = Some(value),
+                "--log" => {
+                    let file = File::options().create(true).append(true).open(value).ok()?;
+                    options.log = Some(Mutex::new(file));
+                }
+                "--fault" => options.fault = value,
+                _ => return None,
+            }
+        }
+        Some(options)
+    }
+
+    /// Whether requests of an era (`legacy`, `modern`) are answered.
+    fn speaks(&self, era: &str) -> bool {
+        self.era.as_deref().is_none_or(|only| only == era)
+    }
+
+    fn has_fault(&self, fault: &str) -> bool {
+        self.fault == fault
+    }
+
+    /// Appends a line to the log, in one write.
+    fn log(&self, line: &str) {
+        if let Some(file) = &self.log {
+            let mut file = file.lock().expect("no thread panics while it writes");
+            // A log that cannot be written must not end the server.
+            let _ = file.write_all(format!("{line}\n").as_bytes());
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    if std::env::args().any(|word| word == "--help") {
+        print!("{USAGE}");
+        return ExitCode::SUCCESS;
+    }
+    let Some(options) = Options::from_args(std::env::args().skip(1)) else {
+        eprint!("{USAGE}");
+        return ExitCode::from(2);
+    };
+    if options.has_fault("exit") {
+        eprintln!("fatal: the database is not there");
+        return ExitCode::from(3);
+    }
+    let served = match options.http {
+        Some(port) => http::serve(port, &options),
+        None => stdio::serve(&options),
+    };
+    match served {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("demo-server: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

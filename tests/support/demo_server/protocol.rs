@@ -1,0 +1,161 @@
+//! Requests to answers: the methods of both eras.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::{Options, tools};
+
+/// The revision with a handshake that the server speaks.
+pub(crate) const LEGACY: &str = "2025-11-25";
+/// The revision without one.
+pub(crate) const MODERN: &str = "2026-07-28";
+
+const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
+
+/// A message as it came; what is not looked at stays text.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Incoming<'a> {
+    /// The id of a request or a response, as text.
+    #[serde(borrow)]
+    pub(crate) id: Option<&'a RawValue>,
+    /// The method; none in a response.
+    pub(crate) method: Option<String>,
+    /// The parameters, as text.
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
+}
+
+/// The parameters that the server looks at.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Params<'a> {
+    /// The tool.
+    pub(crate) name: Option<String>,
+    /// The tool's arguments, as text.
+    #[serde(borrow)]
+    pub(crate) arguments: Option<&'a RawValue>,
+    /// Answers to questions of an earlier round (2026-07-28).
+    pub(crate) input_responses: Option<Value>,
+    protocol_version: Option<String>,
+    #[serde(rename = "_meta", default)]
+    meta: serde_json::Map<String, Value>,
+}
+
+impl Params<'_> {
+    /// The revision that a request of 2026-07-28 names in its `_meta`.
+    pub(crate) fn revision(&self) -> Option<&str> {
+        self.meta.get(VERSION_KEY)?.as_str()
+    }
+
+    /// What progress notifications must carry; none when nobody wants them.
+    pub(crate) fn progress_token(&self) -> Option<&Value> {
+        self.meta.get("progressToken")
+    }
+}
+
+impl Incoming<'_> {
+    /// The parameters; the default ones when there are none, or none that can be read.
+    pub(crate) fn params(&self) -> Params<'_> {
+        self.params.and_then(|text| serde_json::from_str(text.get()).ok()).unwrap_or_default()
+    }
+}
+
+/// A JSON-RPC error.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    code: i32,
+    message: String,
+    data: Option<Value>,
+}
+
+/// Makes an error without data.
+pub(crate) fn refusal(code: i32, message: impl Into<String>) -> Refusal {
+    Refusal { code, message: message.into(), data: None }
+}
+
+/// The way back to the client while a request is worked on.
+pub(crate) trait Client {
+    /// Sends a notification.
+    fn notify(&mut self, notification: &Value);
+    /// Sends a request and waits for its result; none when this binding cannot, or it failed.
+    fn ask(&mut self, method: &str, params: &Value) -> Option<Value>;
+}
+
+/// The response to a request.
+pub(crate) fn respond(
+    id: &RawValue,
+    message: &Incoming<'_>,
+    options: &Options,
+    client: &mut dyn Client,
+) -> String {
+    let method = message.method.as_deref().unwrap_or_default();
+    let answer = match answer(method, &message.params(), options, client) {
+        Ok(result) => format!(r#""result":{result}"#),
+        Err(Refusal { code, message, data }) => {
+            let mut error = json!({ "code": code, "message": message });
+            if let Some(data) = data {
+                error["data"] = data;
+            }
+            format!(r#""error":{error}"#)
+        }
+    };
+    format!(r#"{{"jsonrpc":"2.0","id":{},{answer}}}"#, id.get())
+}
+
+/// The result of a request, as text.
+fn answer(
+    method: &str,
+    params: &Params<'_>,
+    options: &Options,
+    client: &mut dyn Client,
+) -> Result<String, Refusal> {
+    let modern = params.revision().is_some();
+    if method != "initialize" && !options.speaks(if modern { "modern" } else { "legacy" }) {
+        return Err(refusal(-32601, format!("Method not found: {method}")));
+    }
+    if params.revision().is_some_and(|revision| revision != MODERN) {
+        let data = json!({ "supported": [MODERN], "requested": params.revision() });
+        let message = "Unsupported protocol version".into();
+        return Err(Refusal { code: -32022, message, data: Some(data) });
+    }
+    let mut result = match method {
+        "initialize" if options.speaks("legacy") => json!({
+            "protocolVersion": params.protocol_version.as_deref()
+                .filter(|wanted| ["2024-11-05", "2025-03-26", "2025-06-18"].contains(wanted))
+                .unwrap_or(LEGACY),
+            "capabilities": { "tools": {}, "logging": {} },
+            "serverInfo": { "name": "demo-server", "version": "1.0.0" },
+            "instructions": "A server to try mcpmini with.",
+        }),
+        "server/discover" if modern => json!({
+            "supportedVersions": [MODERN],
+            "capabilities": { "tools": {}, "logging": {} },
+            "instructions": "A server to try mcpmini with.",
+        }),
+        "ping" => json!({}),
+        "tools/list" => json!({ "tools": tools::list() }),
+        "tools/call" => {
+            let result = tools::call(params, modern, client)?;
+            return Ok(if modern { completed(&result) } else { result });
+        }
+        _ => return Err(refusal(-32601, format!("Method not found: {method}"))),
+    };
+    if modern {
+        result["ttlMs"] = 0.into();
+        result["cacheScope"] = "public".into();
+        return Ok(completed(&result.to_string()));
+    }
+    Ok(result.to_string())
+}
+
+/// A result with the members that 2026-07-28 wants in each.
+fn completed(result: &str) -> String {
+    if result.contains(r#""resultType""#) {
+        return result.to_owned();
+    }
+    let members = &result[1..];
+    let info = r#"{"name":"demo-server","version":"1.0.0"}"#;
+    let meta = format!(r#""_meta":{{"io.modelcontextprotocol/serverInfo":{info}}}"#);
+    format!(r#"{{"resultType":"complete",{meta},{members}"#)
+}

@@ -1,0 +1,286 @@
+//! Conversations with the session, one text file each: no process, no socket, no waiting.
+//!
+//! ```text
+//! open probe | initialize DATE | modern | remembered DATE | pinned DATE [listen] [ask] [text-ids]
+//!                                            how the session begins; `ask`: every ability is there
+//! call METHOD {"param": ...}                 the caller begins a call: 30 s idle, no total limit
+//! call-within 5000ms METHOD {...}            … with a limit on the whole
+//! answer {...}  |  refuse                    the caller answers the oldest question, or cannot
+//! cancel                                     the caller gives up the newest call
+//! > METHOD id=N key=value…                   the session must send this next
+//! > cancel N METHOD                          … or give up that request, with that notice
+//! > listen                                   … or open the stream
+//! < {"id": 1, …}                             the server sends this
+//! refused N STATUS [in-session] {…}          the HTTP server refuses a request
+//! responding N                               events begin to arrive for a request
+//! ended N                                    the response stream ends
+//! broken N TEXT                              one exchange fails
+//! listening                                  the stream is open
+//! closed TEXT                                the connection is gone
+//! wait 1500ms                                nothing is left to do, and time passes
+//! ! EVENT                                    the caller must be told this next
+//! # …                                        a remark
+//! ```
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use mcpmini::protocol::jsonrpc::{Limits, decode};
+use mcpmini::protocol::message::{Fault, FaultKind, Refused, Sent};
+use mcpmini::protocol::opening::Certainty;
+use mcpmini::protocol::params::Params;
+use mcpmini::protocol::session::{
+    Abilities, Asker, Call, Event, Failure, Oddity, Output, Profile, Ticket,
+};
+use mcpmini::protocol::{Incoming, Outgoing, Revision, Session};
+use serde_json::Value;
+
+#[test]
+fn transcripts() {
+    let mut count = 0;
+    let mut paths: Vec<_> = std::fs::read_dir("tests/transcripts")
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    paths.sort();
+    for path in paths {
+        let script = std::fs::read_to_string(&path).unwrap();
+        let mut player = Player::new();
+        for (number, line) in script.lines().enumerate() {
+            player.place = format!("{}:{}", path.display(), number + 1);
+            player.step(line.trim());
+        }
+        assert_eq!(player.next(), "wait", "{}: more was to come", player.place);
+        count += 1;
+    }
+    assert!(40 <= count, "only {count} transcripts");
+}
+
+struct Player {
+    session: Session,
+    now: Instant,
+    tickets: Vec<Ticket>,
+    questions: VecDeque<Asker>,
+    place: String,
+}
+
+impl Player {
+    fn new() -> Player {
+        let now = Instant::now();
+        let session = Session::new(Certainty::Unknown, profile(""), now);
+        let (tickets, questions) = (Vec::new(), VecDeque::new());
+        Player { session, now, tickets, questions, place: String::new() }
+    }
+
+    fn step(&mut self, line: &str) {
+        let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
+        match verb {
+            "" | "#" => (),
+            "open" => self.session = Session::new(certainty(rest), profile(rest), self.now),
+            "call" => self.call(rest, None),
+            "call-within" => {
+                let (limit, rest) = rest.split_once(' ').unwrap();
+                self.call(rest, Some(self.now + milliseconds(limit)));
+            }
+            "answer" => {
+                let to = self.questions.pop_front().expect("a question is open");
+                self.session.answer(to, Ok(rest.to_owned()));
+            }
+            "refuse" => {
+                let to = self.questions.pop_front().expect("a question is open");
+                let error = mcpmini::protocol::jsonrpc::ErrorObject::method_not_found();
+                self.session.answer(to, Err(error));
+            }
+            "cancel" => self.session.cancel(*self.tickets.last().unwrap(), "test"),
+            "wait" => {
+                self.next_is("wait");
+                self.now += milliseconds(rest);
+                self.session.handle_timeout(self.now);
+            }
+            ">" | "!" => self.next_is(line),
+            _ => self.hear(verb, rest),
+        }
+    }
+
+    /// Something comes from the transport.
+    fn hear(&mut self, verb: &str, rest: &str) {
+        let (number, more) = rest.split_once(' ').unwrap_or((rest, ""));
+        let id = number.parse().unwrap_or(0);
+        let incoming = match verb {
+            "<" => {
+                let mut heard = Vec::new();
+                decode(rest.as_bytes().to_vec(), &Limits::default(), &mut |one| heard.push(one));
+                heard
+                    .into_iter()
+                    .for_each(|one| self.session.handle_incoming(one.into(), self.now));
+                return;
+            }
+            "refused" => Incoming::Refused(refused(id, more)),
+            "responding" => Incoming::Responding(id),
+            "ended" => Incoming::Ended { id, why: more.to_owned() },
+            "broken" => Incoming::Broken { id: Some(id), fault: fault(more) },
+            "listening" => Incoming::Listening(true),
+            "closed" => Incoming::Closed(fault(rest)),
+            _ => panic!("{}: {verb}?", self.place),
+        };
+        self.session.handle_incoming(incoming, self.now);
+    }
+
+    fn call(&mut self, rest: &str, deadline: Option<Instant>) {
+        let (method, params) = rest.split_once(' ').unwrap_or((rest, "{}"));
+        let call = Call {
+            method: method.to_owned().into(),
+            params: Params::from_object(params).unwrap(),
+            idle: Some(Duration::from_secs(30)),
+            deadline,
+            mirrored: Vec::new(),
+        };
+        self.tickets.push(self.session.call(call));
+    }
+
+    #[track_caller]
+    fn next_is(&mut self, expected: &str) {
+        let got = self.next();
+        assert_eq!(got, expected, "{}", self.place);
+    }
+
+    fn next(&mut self) -> String {
+        match self.session.poll(self.now) {
+            Output::Wait(_) => "wait".to_owned(),
+            Output::Transmit(Outgoing::Listen(_)) => "> listen".to_owned(),
+            Output::Transmit(Outgoing::Cancel { id, notice }) => {
+                let notice = notice.map(|notice| notice.body).unwrap_or_default();
+                let notice: Value = serde_json::from_str(&notice).unwrap();
+                assert_eq!(notice["params"]["requestId"], id);
+                format!("> cancel {id} {}", notice["method"].as_str().unwrap())
+            }
+            Output::Transmit(Outgoing::Deliver(delivery)) => sent(&delivery.body),
+            Output::Event(event) => self.told(event),
+        }
+    }
+
+    fn told(&mut self, event: Event) -> String {
+        match event {
+            Event::Opened(revision) => format!("! opened {}", revision.date),
+            Event::Answered(_, Ok(result)) => format!("! answered {}", result.as_str()),
+            Event::Answered(_, Err(error)) => format!("! error {} {}", error.code, error.message),
+            Event::Asked(question) => {
+                self.questions.push_back(question.from);
+                format!("! asked {}", question.method)
+            }
+            Event::Notified(notification) => format!("! notified {}", notification.method),
+            Event::Failed(_, failure) => format!("! failed {}", failure_text(&failure)),
+            Event::Oddity(oddity) => format!("! odd {}", oddity_text(&oddity)),
+            Event::Closed(fault) => format!("! closed {}", fault.text),
+        }
+    }
+}
+
+/// What was sent, as far as transcripts look at it.
+fn sent(body: &str) -> String {
+    let body: Value = serde_json::from_str(body).unwrap();
+    let mut text = match body["method"].as_str() {
+        Some(method) => format!("> {method}"),
+        None if body.get("error").is_some() => format!("> error {}", body["error"]["code"]),
+        None => format!("> response {}", body["result"]),
+    };
+    if let Some(id) = body.get("id") {
+        text += &format!(" id={id}");
+    }
+    let params = &body["params"];
+    let meta = &params["_meta"]["io.modelcontextprotocol/protocolVersion"];
+    if let Some(version) = meta.as_str().or(params["protocolVersion"].as_str()) {
+        text += &format!(" {version}");
+    }
+    let declared = params["capabilities"].as_object();
+    if let Some(declared) = declared.filter(|declared| !declared.is_empty()) {
+        let names: Vec<_> = declared.keys().map(String::as_str).collect();
+        text += &format!(" can={}", names.join(","));
+    }
+    for key in ["inputResponses", "requestState"] {
+        if let Some(value) = params.get(key) {
+            text += &format!(" {key}={value}");
+        }
+    }
+    text
+}
+
+fn failure_text(failure: &Failure) -> String {
+    match failure {
+        Failure::TimedOut(at) => {
+            let streaming = if at.streaming { " streaming" } else { "" };
+            let sent = if at.sent { "" } else { " unsent" };
+            format!("{:?} {}ms{sent}{streaming}", at.limit, at.after.as_millis())
+        }
+        Failure::Refused(refused) => format!("refused {}", refused.status),
+        Failure::NoResponse { id, .. } => format!("no response {id}"),
+        Failure::Broken(fault) => format!("broken {:?} {}", fault.sent, fault.text),
+        Failure::Malformed(_) => "malformed".to_owned(),
+        Failure::NoCommonRevision(theirs) => format!("no common revision {}", theirs.join(",")),
+        Failure::NotOpened(error) => format!("not opened {}", error.code),
+        Failure::TooManyRounds => "too many rounds".to_owned(),
+    }
+}
+
+fn oddity_text(oddity: &Oddity) -> String {
+    match oddity {
+        Oddity::Skipped(_) => "skipped".to_owned(),
+        Oddity::Unusual(unusual) => format!("{unusual:?}"),
+        Oddity::RetypedId(id) => format!("retyped {id}"),
+        Oddity::Stranger { id: None, .. } => "stranger null".to_owned(),
+        Oddity::Stranger { id: Some(id), known } => {
+            format!("{} {id}", if *known { "late" } else { "stranger" })
+        }
+        Oddity::RequestInModernEra(method) => format!("request {method}"),
+        Oddity::Undelivered(text) => format!("undelivered {text}"),
+    }
+}
+
+fn refused(id: u64, rest: &str) -> Refused {
+    let mut words = rest.splitn(2, ' ');
+    let status = words.next().unwrap().parse().unwrap();
+    let rest = words.next().unwrap_or("");
+    let (in_session, body) = match rest.strip_prefix("in-session") {
+        Some(body) => (true, body.trim()),
+        None => (false, rest),
+    };
+    let mut message = None;
+    decode(body.as_bytes().to_vec(), &Limits::default(), &mut |one| {
+        if let mcpmini::protocol::jsonrpc::decode::Decoded::Message(one) = one {
+            message = Some(Box::new(one));
+        }
+    });
+    Refused { id: Some(id), status, in_session, message, ..Refused::default() }
+}
+
+fn fault(text: &str) -> Fault {
+    let kind = FaultKind::Lost;
+    Fault { kind, text: text.to_owned(), sent: Sent::Maybe, stderr_tail: String::new() }
+}
+
+fn milliseconds(text: &str) -> Duration {
+    Duration::from_millis(text.strip_suffix("ms").unwrap().parse().unwrap())
+}
+
+fn certainty(words: &str) -> Certainty {
+    let words: Vec<&str> = words.split(' ').collect();
+    let revision = || Revision::named(words[1]).unwrap();
+    match words[0] {
+        "probe" => Certainty::Unknown,
+        "remembered" => Certainty::Remembered(revision()),
+        "pinned" => Certainty::Pinned(revision()),
+        other => panic!("{other}?"),
+    }
+}
+
+fn profile(words: &str) -> Profile {
+    let ask = words.contains("ask");
+    Profile {
+        client: ("test", "0"),
+        abilities: Abilities { elicitation: ask, sampling: ask, roots: ask },
+        probe_timeout: Duration::from_millis(2000),
+        start_timeout: Some(Duration::from_secs(30)),
+        text_ids: words.contains("text-ids"),
+        listen: words.contains("listen"),
+    }
+}
