@@ -93,7 +93,9 @@ impl Malformed {
 /// ```
 /// use mcpmini::protocol::jsonrpc::{Limits, decode};
 /// let frame = br#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#.to_vec();
-/// decode(frame, &Limits::default(), &mut |found| println!("{found:?}"));
+/// let mut found = Vec::new();
+/// decode(frame, &Limits::default(), &mut |decoded| found.push(decoded));
+/// assert_eq!(found.len(), 1);
 /// ```
 pub fn decode(frame: Vec<u8>, limits: &Limits, take: &mut dyn FnMut(Decoded)) {
     let text = match String::from_utf8(frame) {
@@ -240,6 +242,7 @@ fn excerpt(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::scan::random::Random;
     use super::*;
 
     /// What a frame holds, one line for each thing.
@@ -471,5 +474,24 @@ mod tests {
             }
             other => panic!("{other:?}"),
         });
+    }
+
+    #[test]
+    fn no_frame_is_lost_however_broken() {
+        let mut random = Random::new(6);
+        for _ in 0..50_000 {
+            let text = random.message();
+            let mut frame = text.clone().into_bytes();
+            if random.below(2) == 0 {
+                frame = random.damage(&text).into_bytes();
+            }
+            if random.below(4) == 0 {
+                let at = random.below(frame.len() + 1);
+                frame.insert(at, 0x80);
+            }
+            let is_blank = frame.trim_ascii().is_empty();
+            let found = read(&frame);
+            assert_eq!(found.is_empty(), is_blank, "{}", String::from_utf8_lossy(&frame));
+        }
     }
 }
