@@ -107,6 +107,7 @@ mod tests {
         check("\"é🎉\"", Some("é🎉"));
         check(r#""\"\\\/\b\f\n\r\t""#, Some("\"\\/\u{8}\u{c}\n\r\t"));
         check(r#""a\u00e9b\ud83c\udf89c""#, Some("aéb🎉c"));
+        check(r#""\ud800\udc00\uDBFF\uDFFF""#, Some("\u{10000}\u{10ffff}"));
         check(r#""a\ud83db""#, Some("a\u{fffd}b"));
         check(r#""\udf89\ud83c""#, Some("\u{fffd}\u{fffd}"));
         check(r#""\ud83c\n""#, Some("\u{fffd}\n"));
