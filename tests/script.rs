@@ -56,7 +56,7 @@ fn exit_iserror() {
 
 #[test]
 fn exit_2_usage_and_nothing_is_sent() {
-    for words in [&["echo"][..], &["echo", "text=a", "more=b"], &["add", "a=1", "b=x"]] {
+    for words in [&["add", "a=1"][..], &["echo", "text=a", "more=b"], &["add", "a=1", "b=x"]] {
         let scratch = Scratch::new();
         let log = scratch.write("log", "");
         let server = demo(&format!("--log {log}"));
@@ -148,8 +148,10 @@ fn exit_8_trust() {
     let call = || run(&mut scratch.mcpmini(["call", "here", "echo", "text=a"]));
     let outcome = call();
     check(&outcome, 8, "");
-    assert!(outcome.err.contains("approve"), "{}", outcome.err);
-    assert_eq!(run(&mut scratch.mcpmini(["approve", "here"])).code, 0);
+    // What to approve is named by its digest, so that a script cannot approve it unseen.
+    check(&run(&mut scratch.mcpmini(["approve", "here"])), 8, "");
+    let digest = outcome.err.split_whitespace().find(|word| word.starts_with("sha256:")).unwrap();
+    assert_eq!(run(&mut scratch.mcpmini(["approve", "here", "--accept", digest])).code, 0);
     check(&call(), 0, "a\n");
 }
 
@@ -170,7 +172,8 @@ fn exit_10_input_required() {
             run(&mut scratch.mcpmini(["call", &server, "greet", "{}"].iter().chain(words)))
         };
         check(&greet(&["--elicit", "fail"]), 10, "");
-        check(&greet(&[]), 1, "");
+        check(&greet(&[]), 10, "");
+        check(&greet(&["--decline"]), 1, "");
         check(&greet(&["--elicit", "defaults"]), 0, "hello, friend\n");
         check(&greet(&["--answer", "name=Ada"]), 0, "hello, Ada\n");
     }
