@@ -198,9 +198,10 @@ fn files_that_are_not_there() {
         let words = ["call", server, "echo", "{\"text\":\"a\"}", option, "/no/such/file"];
         check_command(&mut Scratch::new().mcpmini(words), code, "/no/such/file");
     };
-    check(&closed_url(), "--header-file", 2);
-    check(&closed_url(), "--bearer-file", 2);
-    check(&demo(""), "--answers", 2);
+    check(&closed_url(), "--header-file", 9);
+    check(&closed_url(), "--bearer-file", 9);
+    check(&closed_url(), "--cacert", 9);
+    check(&demo(""), "--answers", 9);
     check(&demo(""), "--out", 9);
     check("name", "--config", 9);
 }
