@@ -26,6 +26,10 @@ const ONE_WAY_PATIENCE: Duration = Duration::from_secs(30);
 /// is one.
 const SSE_PATIENCE: Duration = Duration::from_secs(5);
 
+/// How much of a body that is no JSON is read, in bytes, and for how long.
+const LONGEST_OTHER: usize = 64 << 10;
+const OTHER_PATIENCE: Duration = Duration::from_secs(1);
+
 /// How an exchange ended that did not bring the response.
 #[derive(Debug)]
 pub(in crate::transport) enum Unanswered {
@@ -144,22 +148,22 @@ async fn answered(
     asked: Asked<'_>,
 ) -> Result<(), Unanswered> {
     let status = reply.status.as_u16();
+    let without_body =
+        || Unanswered::Ended(format!("the server answered HTTP {status} without a body"));
+    let form = form_of(content_type);
+    if form == Form::Other {
+        let begin = reply.body.read_up_to(LONGEST_OTHER, OTHER_PATIENCE).await;
+        let why = format!("the server answered with {content_type}, which is not MCP");
+        let is_empty = begin.trim_ascii().is_empty();
+        return Err(if is_empty { without_body() } else { Unanswered::Ended(why) });
+    }
     let limit = endpoint.limits.message;
     let body = read_whole(&mut reply.body, limit).await.map_err(Unanswered::Broken)?;
     if body.trim_ascii().is_empty() {
-        return Err(Unanswered::Ended(format!("the server answered HTTP {status} without a body")));
+        return Err(without_body());
     }
-    match content_type {
-        "application/json" => (),
-        it if it.ends_with("+json") => (),
-        // Not right, but not rare.
-        "" | "text/plain" | "text/json" | "application/octet-stream" => {
-            endpoint.report(Incoming::Unusual(Unusual::ContentType)).await;
-        }
-        other => {
-            let why = format!("the server answered with {other}, which is not MCP");
-            return Err(Unanswered::Ended(why));
-        }
+    if form == Form::Odd {
+        endpoint.report(Incoming::Unusual(Unusual::ContentType)).await;
     }
     let found = endpoint.deliver(body, Some(asked)).await;
     if found.answered {
@@ -176,6 +180,26 @@ async fn answered(
         (None, Some(id)) => format!("the answer is for request {id}, not {}", asked.id),
         (None, None) => "the answer holds no response".to_owned(),
     }))
+}
+
+/// What a content type promises.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// JSON.
+    Json,
+    /// Something else, which servers that send JSON are known to say.
+    Odd,
+    /// Something else.
+    Other,
+}
+
+fn form_of(content_type: &str) -> Form {
+    match content_type {
+        "application/json" => Form::Json,
+        "" | "text/plain" | "text/json" | "application/octet-stream" => Form::Odd,
+        _ if content_type.ends_with("+json") => Form::Json,
+        _ => Form::Other,
+    }
 }
 
 /// In HTTP+SSE the answer comes on the stream. Some servers also send it here.

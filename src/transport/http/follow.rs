@@ -48,9 +48,13 @@ pub(super) async fn answer(
             Ok(mut reply) => {
                 reply.body.discard().await;
                 let status = reply.status.as_u16();
-                return Err(lost(format!("the stream ended and is not resumed (HTTP {status})")));
+                let fault = lost(format!("the stream ended and is not resumed (HTTP {status})"));
+                return Err(Unanswered::Broken(fault));
             }
-            Err(fault) => End::Broken(fault),
+            // Whatever became of the GET, the request itself was sent.
+            Err(Fault { text, .. }) => {
+                End::Broken(lost(format!("the stream ended and cannot be resumed: {text}")))
+            }
         };
         let is_new = events.last_event_id() != Some(&last);
         fruitless = if is_new { 0 } else { fruitless + 1 };
@@ -61,17 +65,17 @@ pub(super) async fn answer(
             Ok(())
         }
         End::Ended if events.was_cut() => {
-            Err(lost("the stream ended in the middle of an event".into()))
+            let fault = lost("the stream ended in the middle of an event".to_owned());
+            Err(Unanswered::Broken(fault))
         }
         End::Ended => Err(Unanswered::Ended(String::new())),
         End::Broken(fault) => Err(Unanswered::Broken(fault)),
     }
 }
 
-/// A stream that was lost, and with it the answer.
-fn lost(text: String) -> Unanswered {
-    let (kind, sent) = (FaultKind::Lost, Sent::Yes);
-    Unanswered::Broken(Fault { kind, text, sent, stderr_tail: String::new() })
+/// The fault of a stream that was lost, and the response with it.
+fn lost(text: String) -> Fault {
+    Fault { kind: FaultKind::Lost, text, sent: Sent::Yes, stderr_tail: String::new() }
 }
 
 /// Whether it is an event stream.
