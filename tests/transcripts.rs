@@ -26,7 +26,7 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use mcpmini::protocol::jsonrpc::{Limits, decode};
-use mcpmini::protocol::message::{Fault, FaultKind, Refused, Sent};
+use mcpmini::protocol::message::{Ending, Fault, FaultKind, Refused, Sent};
 use mcpmini::protocol::opening::Certainty;
 use mcpmini::protocol::params::Params;
 use mcpmini::protocol::session::{
@@ -117,7 +117,7 @@ impl Player {
             }
             "refused" => Incoming::Refused(refused(id, more)),
             "responding" => Incoming::Responding(id),
-            "ended" => Incoming::Ended { id, why: more.to_owned() },
+            "ended" => Incoming::Ended { id, how: Ending::Early(more.to_owned()) },
             "broken" => Incoming::Broken { id: Some(id), fault: fault(more) },
             "listening" => Incoming::Listening(true),
             "closed" => Incoming::Closed(fault(rest)),

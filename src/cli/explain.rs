@@ -8,7 +8,7 @@ use crate::config::ConfigError;
 use crate::protocol::Revision;
 use crate::protocol::json;
 use crate::protocol::jsonrpc::{ErrorObject, Malformed, Unusual};
-use crate::protocol::message::{FaultKind, Refused, Sent};
+use crate::protocol::message::{Ending, FaultKind, Refused, Sent};
 use crate::protocol::session::{Failure, Limit, Oddity, Question, TimedOut};
 use crate::trust::TrustError;
 
@@ -53,7 +53,7 @@ fn failed(failure: Failure, place: &Place<'_>) -> Error {
     match failure {
         Failure::TimedOut(timed_out) => timeout(timed_out, place),
         Failure::Refused(refused) => self::refused(&refused),
-        Failure::NoResponse { id, why } => no_response(id, &why),
+        Failure::NoResponse { id, how } => no_response(id, &how),
         Failure::Broken(fault) => {
             let phase = match fault.kind {
                 FaultKind::Unreachable if place.stdio => Phase::Start,
@@ -142,13 +142,16 @@ fn refused(refused: &Refused) -> Error {
     error.hint(hint)
 }
 
-fn no_response(id: u64, why: &str) -> Error {
+fn no_response(id: u64, how: &Ending) -> Error {
     let text = format!("No response received for request ID {id}");
-    if why.is_empty() {
-        let error = Error::new(Exit::Lost, format!("{text}: the stream ended"));
-        return error.phase(Phase::Request).sent(Sent::Maybe).hint("the request may have run");
-    }
-    let error = Error::new(Exit::Protocol, format!("{text}: {why}"));
+    let error = match how {
+        Ending::Early(why) => {
+            let why = if why.is_empty() { "the stream ended" } else { why };
+            let error = Error::new(Exit::Lost, format!("{text}: {why}"));
+            error.hint("the request went out, so it may have run")
+        }
+        Ending::NoAnswer(why) => Error::new(Exit::Protocol, format!("{text}: {why}")),
+    };
     error.phase(Phase::Request).sent(Sent::Maybe)
 }
 

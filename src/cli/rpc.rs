@@ -31,7 +31,7 @@ fn params(run: &Run<'_>, rpc: &Rpc) -> Result<Params, Error> {
         None => return Ok(Params::new()),
         Some("-" | "@-") => sources::stdin()?,
         Some(word) => match word.strip_prefix('@') {
-            Some(path) => sources::file(run, path.as_ref(), path)?,
+            Some(path) => sources::file(run, path)?,
             None => word.as_bytes().to_vec(),
         },
     };

@@ -62,8 +62,8 @@ pub enum Incoming {
     Ended {
         /// The request.
         id: u64,
-        /// What was wrong, for people; empty when the stream simply ended.
-        why: String,
+        /// How it ended.
+        how: Ending,
     },
     /// One exchange failed below the protocol, while the connection as such goes on.
     Broken {
@@ -78,6 +78,15 @@ pub enum Incoming {
     Skipped(Malformed),
     /// The connection is gone.
     Closed(Fault),
+}
+
+/// How the stream that was to carry a response ended without it. The texts are for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// It ended too soon; the text says more, or is empty.
+    Early(String),
+    /// Something came, but it is no answer.
+    NoAnswer(String),
 }
 
 /// Why a request was not taken.

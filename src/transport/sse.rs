@@ -11,7 +11,7 @@ use super::http::exchange::Unanswered;
 use super::http::refusal;
 use crate::net::Reply;
 use crate::protocol::jsonrpc::Limits;
-use crate::protocol::message::{Fault, FaultKind, Sent};
+use crate::protocol::message::{Ending, Fault, FaultKind, Sent};
 
 /// Carries messages until the port is closed or the stream has ended.
 pub async fn run(target: Target, limits: Limits, port: Port) {
@@ -38,7 +38,7 @@ pub(super) async fn open(endpoint: &Endpoint, id: u64) -> Result<EventReader, Un
             Some(_) => (),
             None => {
                 let why = "the event stream ended before it named an endpoint".to_owned();
-                return Err(Unanswered::Ended(why));
+                return Err(Unanswered::Ended(Ending::Early(why)));
             }
         }
     }
@@ -56,10 +56,10 @@ fn not_delivered(fault: Fault) -> Unanswered {
 fn check_type(reply: &Reply) -> Result<(), Unanswered> {
     match reply.content_type().as_str() {
         "text/event-stream" => Ok(()),
-        other => Err(Unanswered::Ended(format!(
+        other => Err(Unanswered::Ended(Ending::NoAnswer(format!(
             "the server answered with {}, not with an event stream",
             if other.is_empty() { "no content type" } else { other }
-        ))),
+        )))),
     }
 }
 

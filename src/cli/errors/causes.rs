@@ -53,15 +53,9 @@ impl From<&Refused> for Error {
             429 | 502..=504 => (Exit::Unreachable, Sent::No),
             // It failed over the request, so the request may have done something.
             500.. => (Exit::Lost, Sent::Maybe),
-            // A redirect that must not be followed: there is a server, but not here.
-            300..=399 => (Exit::Unreachable, Sent::No),
             _ => (Exit::Rpc, Sent::No),
         };
-        let error = Error::new(exit, refusal(refused)).status(refused.status).sent(sent);
-        match refused.status {
-            300..=399 => error.retryable(false),
-            _ => error,
-        }
+        Error::new(exit, refusal(refused)).status(refused.status).sent(sent)
     }
 }
 
@@ -113,7 +107,8 @@ mod tests {
         check(503, Exit::Unreachable, Sent::No, true);
         check(504, Exit::Unreachable, Sent::No, true);
         check(505, Exit::Lost, Sent::Maybe, false);
-        check(302, Exit::Unreachable, Sent::No, false);
+        // A redirect that must not be followed: trying again does not help.
+        check(302, Exit::Rpc, Sent::No, false);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::event::{Event, Failure, Limit, Question, TimedOut};
 use super::input::Input;
 use super::{Abilities, Purpose, Session};
 use crate::protocol::jsonrpc::{Answer, ErrorObject};
-use crate::protocol::message::{Fault, Outgoing, Sent};
+use crate::protocol::message::{Ending, Fault, Outgoing, Sent};
 use crate::protocol::method;
 use crate::protocol::params::Params;
 use crate::protocol::pending::Found;
@@ -184,14 +184,14 @@ impl Session {
         }
     }
 
-    pub(super) fn handle_ended(&mut self, id: u64, why: String) {
+    pub(super) fn handle_ended(&mut self, id: u64, how: Ending) {
         match self.pending.complete(id) {
             Found::Waiting(Purpose::Call(ticket)) => {
-                self.fail(ticket, Failure::NoResponse { id, why });
+                self.fail(ticket, Failure::NoResponse { id, how });
             }
             // No legacy server knows the probe; one that answers it with nonsense is one, too.
             Found::Waiting(Purpose::Discover) => self.not_modern(),
-            Found::Waiting(Purpose::Initialize) => self.give_up(&Failure::NoResponse { id, why }),
+            Found::Waiting(Purpose::Initialize) => self.give_up(&Failure::NoResponse { id, how }),
             Found::Over | Found::Unknown => (),
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::Ticket;
 use crate::protocol::json::Json;
 use crate::protocol::jsonrpc::{ErrorObject, Id, Malformed, Notification, Unusual};
-use crate::protocol::message::{Fault, Refused};
+use crate::protocol::message::{Ending, Fault, Refused};
 use crate::protocol::revision::Revision;
 
 /// Something for the caller.
@@ -61,8 +61,8 @@ pub enum Failure {
     NoResponse {
         /// The request number.
         id: u64,
-        /// What was wrong; empty when the stream simply ended.
-        why: String,
+        /// How the stream ended.
+        how: Ending,
     },
     /// The connection failed.
     Broken(Fault),

@@ -166,7 +166,7 @@ impl Session {
             Incoming::Unusual(unusual) => self.odd(Oddity::Unusual(unusual)),
             Incoming::Refused(refused) => self.handle_refused(refused, now),
             Incoming::Responding(id) => self.handle_responding(id),
-            Incoming::Ended { id, why } => self.handle_ended(id, why),
+            Incoming::Ended { id, how } => self.handle_ended(id, how),
             Incoming::Broken { id: Some(id), fault } => self.handle_broken(id, fault),
             Incoming::Broken { id: None, fault } => self.odd(Oddity::Undelivered(fault.text)),
             Incoming::Listening(_) => self.handle_listening(),

@@ -10,12 +10,12 @@ use futures_lite::FutureExt;
 use super::carrier::Note;
 use super::endpoint::{Binding, Endpoint};
 use super::events::too_long;
-use super::messages::Asked;
+use super::messages::{Asked, Found};
 use super::{follow, refusal};
 use crate::net::{Body, Reply};
 use crate::protocol::Incoming;
 use crate::protocol::jsonrpc::{Malformed, Unusual};
-use crate::protocol::message::{Fault, FaultKind, Head, Refused, Sent};
+use crate::protocol::message::{Ending, Fault, FaultKind, Head, Refused, Sent};
 use crate::protocol::method::INITIALIZE;
 use crate::transport::sse;
 
@@ -33,8 +33,8 @@ const OTHER_PATIENCE: Duration = Duration::from_secs(1);
 /// How an exchange ended that did not bring the response.
 #[derive(Debug)]
 pub(in crate::transport) enum Unanswered {
-    /// It came to its end. Says what was wrong, for people; empty when nothing was but the end.
-    Ended(String),
+    /// It came to its end.
+    Ended(Ending),
     /// It broke.
     Broken(Fault),
     /// The server would not take the request.
@@ -54,7 +54,7 @@ pub(super) async fn request(endpoint: &Endpoint, call: &Call, notes: &Sender<Not
     let Err(unanswered) = deliver(endpoint, call, notes).await else { return };
     endpoint
         .report(match unanswered {
-            Unanswered::Ended(why) => Incoming::Ended { id: call.id, why },
+            Unanswered::Ended(how) => Incoming::Ended { id: call.id, how },
             Unanswered::Broken(fault) => Incoming::Broken { id: Some(call.id), fault },
             Unanswered::Refused(refused) => Incoming::Refused(*refused),
         })
@@ -147,29 +147,36 @@ async fn answered(
     content_type: &str,
     asked: Asked<'_>,
 ) -> Result<(), Unanswered> {
-    let status = reply.status.as_u16();
-    let without_body =
-        || Unanswered::Ended(format!("the server answered HTTP {status} without a body"));
     let form = form_of(content_type);
-    if form == Form::Other {
-        let begin = reply.body.read_up_to(LONGEST_OTHER, OTHER_PATIENCE).await;
-        let why = format!("the server answered with {content_type}, which is not MCP");
-        let is_empty = begin.trim_ascii().is_empty();
-        return Err(if is_empty { without_body() } else { Unanswered::Ended(why) });
-    }
-    let limit = endpoint.limits.message;
-    let body = read_whole(&mut reply.body, limit).await.map_err(Unanswered::Broken)?;
+    let body = match form {
+        Form::Other => reply.body.read_up_to(LONGEST_OTHER, OTHER_PATIENCE).await,
+        Form::Json | Form::Odd => {
+            let whole = read_whole(&mut reply.body, endpoint.limits.message);
+            whole.await.map_err(Unanswered::Broken)?
+        }
+    };
     if body.trim_ascii().is_empty() {
-        return Err(without_body());
+        let status = reply.status.as_u16();
+        return Err(no_answer(format!("the server answered HTTP {status} without a body")));
     }
-    if form == Form::Odd {
-        endpoint.report(Incoming::Unusual(Unusual::ContentType)).await;
+    match form {
+        Form::Json => (),
+        Form::Odd => endpoint.report(Incoming::Unusual(Unusual::ContentType)).await,
+        Form::Other => {
+            let why = format!("the server answered with {content_type}, which is not MCP");
+            return Err(no_answer(why));
+        }
     }
     let found = endpoint.deliver(body, Some(asked)).await;
-    if found.answered {
-        return Ok(());
-    }
-    Err(Unanswered::Ended(match (found.malformed, found.other_id) {
+    if found.answered { Ok(()) } else { Err(no_answer(why_no_answer(&found, asked.id))) }
+}
+
+fn no_answer(why: String) -> Unanswered {
+    Unanswered::Ended(Ending::NoAnswer(why))
+}
+
+fn why_no_answer(found: &Found, asked: u64) -> String {
+    match (&found.malformed, &found.other_id) {
         (Some(Malformed::Json { excerpt }), _) => format!("the answer is not JSON: {excerpt}"),
         (Some(Malformed::TooDeep { limit, .. }), _) => {
             format!("the answer is nested deeper than {limit} levels")
@@ -177,9 +184,9 @@ async fn answered(
         (Some(Malformed::Shape { excerpt, .. }), _) => {
             format!("the answer is no JSON-RPC message: {excerpt}")
         }
-        (None, Some(id)) => format!("the answer is for request {id}, not {}", asked.id),
+        (None, Some(id)) => format!("the answer is for request {id}, not {asked}"),
         (None, None) => "the answer holds no response".to_owned(),
-    }))
+    }
 }
 
 /// What a content type promises.

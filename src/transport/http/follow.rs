@@ -10,7 +10,7 @@ use super::events::EventReader;
 use super::exchange::Unanswered;
 use super::messages::Asked;
 use crate::net::{Body, Reply};
-use crate::protocol::message::{Fault, FaultKind, Sent};
+use crate::protocol::message::{Ending, Fault, FaultKind, Sent};
 use crate::protocol::revision::Revision;
 
 /// How long to wait before reconnecting when the server does not say.
@@ -48,8 +48,8 @@ pub(super) async fn answer(
             Ok(mut reply) => {
                 reply.body.discard().await;
                 let status = reply.status.as_u16();
-                let fault = lost(format!("the stream ended and is not resumed (HTTP {status})"));
-                return Err(Unanswered::Broken(fault));
+                let why = format!("the stream ended and is not resumed (HTTP {status})");
+                return Err(Unanswered::Ended(Ending::Early(why)));
             }
             // Whatever became of the GET, the request itself was sent.
             Err(Fault { text, .. }) => {
@@ -64,11 +64,10 @@ pub(super) async fn answer(
             linger(endpoint, events).await;
             Ok(())
         }
-        End::Ended if events.was_cut() => {
-            let fault = lost("the stream ended in the middle of an event".to_owned());
-            Err(Unanswered::Broken(fault))
-        }
-        End::Ended => Err(Unanswered::Ended(String::new())),
+        End::Ended => Err(Unanswered::Ended(Ending::Early(match events.was_cut() {
+            true => "the stream ended in the middle of an event".to_owned(),
+            false => String::new(),
+        }))),
         End::Broken(fault) => Err(Unanswered::Broken(fault)),
     }
 }
