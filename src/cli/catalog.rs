@@ -94,7 +94,12 @@ impl Catalog {
             true => Catalog::fetch(contact).await?,
             false => catalog,
         };
-        catalog.named(name).cloned().ok_or_else(|| catalog.missing(name, contact))
+        catalog.require(name, contact).cloned()
+    }
+
+    /// The tool of that name, or the error that there is none.
+    pub(super) fn require(&self, name: &str, contact: &Contact<'_>) -> Result<&Tool, Error> {
+        self.named(name).ok_or_else(|| self.missing(name, contact))
     }
 
     fn named(&self, name: &str) -> Option<&Tool> {

@@ -1,5 +1,6 @@
 //! A server that a command works with: found, admitted, and opened when it is first needed.
 
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use smol::LocalExecutor;
@@ -19,6 +20,7 @@ use crate::net;
 use crate::protocol::Revision;
 use crate::protocol::json::Json;
 use crate::protocol::jsonrpc::Limits;
+use crate::protocol::message::Sent;
 use crate::protocol::opening::Certainty;
 use crate::protocol::params::Params;
 use crate::protocol::session::{Abilities, Call, Failure, Limit, Profile, TimedOut};
@@ -343,9 +345,9 @@ fn http_target(run: &Run<'_>, endpoint: &HttpEndpoint) -> Result<http::Target, E
         added.map_err(|error| config(error.to_string()))?;
     }
     settings.authorization = credentials::authorization(run)?;
-    settings.tls.cacert = globals.cacert.as_ref().map(|path| run.env.absolute(path));
-    settings.tls.certificate = globals.cert.as_ref().map(|path| run.env.absolute(path));
-    settings.tls.key = globals.key.as_ref().map(|path| run.env.absolute(path));
+    settings.tls.cacert = pem_file(run, "--cacert", globals.cacert.as_deref())?;
+    settings.tls.certificate = pem_file(run, "--cert", globals.cert.as_deref())?;
+    settings.tls.key = pem_file(run, "--key", globals.key.as_deref())?;
     settings.tls.insecure = globals.insecure;
     if let Some(proxy) = &globals.proxy {
         let address = net::ProxyAddress::parse(proxy.as_str()).map_err(|error| {
@@ -370,6 +372,18 @@ fn http_target(run: &Run<'_>, endpoint: &HttpEndpoint) -> Result<http::Target, E
         sse_fallback: endpoint.binding == Binding::Auto,
         end_session: !globals.no_delete,
     })
+}
+
+/// A file that an option names. That it is missing is told even if this server does not need it.
+fn pem_file(run: &Run<'_>, option: &str, path: Option<&Path>) -> Result<Option<PathBuf>, Error> {
+    let Some(path) = path.map(|path| run.env.absolute(path)) else { return Ok(None) };
+    match path.metadata() {
+        Ok(_) => Ok(Some(path)),
+        Err(error) => {
+            let text = format!("{option}: cannot read {}: {error}", path.display());
+            Err(Error::new(Exit::Config, text).phase(Phase::Config).sent(Sent::No))
+        }
+    }
 }
 
 /// What the command line says about the server.

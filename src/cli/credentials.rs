@@ -28,7 +28,7 @@ pub(super) fn headers(run: &Run<'_>) -> Result<Vec<(String, Secret)>, Error> {
         for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
             let header: Header = line.parse().map_err(|error| {
                 let text = format!("--header-file {}:{}: {error}", path.display(), number + 1);
-                Error::new(Exit::Usage, text).phase(Phase::Usage)
+                Error::new(Exit::Config, text).phase(Phase::Config)
             })?;
             headers.push((header.name, Secret::new(header.value.as_str().to_owned())));
         }

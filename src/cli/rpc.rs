@@ -31,7 +31,7 @@ fn params(run: &Run<'_>, rpc: &Rpc) -> Result<Params, Error> {
         None => return Ok(Params::new()),
         Some("-" | "@-") => sources::stdin()?,
         Some(word) => match word.strip_prefix('@') {
-            Some(path) => sources::file(run, path.as_ref(), path)?,
+            Some(path) => sources::file(run, path)?,
             None => word.as_bytes().to_vec(),
         },
     };
@@ -39,7 +39,7 @@ fn params(run: &Run<'_>, rpc: &Rpc) -> Result<Params, Error> {
         String::from_utf8(bytes).map_err(|_| usage("the parameters are not UTF-8".into()))?;
     let text = text.trim_start_matches('\u{feff}').trim();
     Params::from_object(text)
-        .map_err(|invalid| usage(format!("the parameters: {}", invalid.reason)))
+        .map_err(|invalid| usage(format!("the parameters are no JSON object: {}", invalid.reason)))
 }
 
 async fn exchange(

@@ -8,6 +8,7 @@ use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::run::Run;
 use crate::protocol::arguments::{Input, Source};
+use crate::protocol::message::Sent;
 
 /// The longest file that is read into arguments, in bytes.
 const LIMIT: u64 = 128 << 20;
@@ -16,7 +17,7 @@ const LIMIT: u64 = 128 << 20;
 pub(super) fn read_all(run: &Run<'_>, inputs: &[Input]) -> Result<Vec<Vec<u8>>, Error> {
     let read = |input: &Input| match &input.source {
         Source::Stdin => stdin(),
-        Source::File(path) => file(run, Path::new(path), path),
+        Source::File(path) => file(run, path),
     };
     inputs.iter().map(read).collect()
 }
@@ -25,37 +26,44 @@ pub(super) fn read_all(run: &Run<'_>, inputs: &[Input]) -> Result<Vec<Vec<u8>>, 
 pub(super) fn stdin() -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     let read = std::io::stdin().lock().take(LIMIT + 1).read_to_end(&mut bytes);
-    finish("standard input", read, bytes)
+    finish("standard input", read, bytes).map_err(|text| usage(&text))
 }
 
-/// Reads a text file; `what` names the option that refers to it.
-pub(super) fn text_file(run: &Run<'_>, path: &Path, what: &str) -> Result<String, Error> {
-    let bytes = file(run, path, what)?;
-    String::from_utf8(bytes).map_err(|_| usage(format!("{what}: {} is not UTF-8", path.display())))
+/// Reads a text file that an option refers to.
+pub(super) fn text_file(run: &Run<'_>, path: &Path, option: &str) -> Result<String, Error> {
+    let shown = format!("{option} {}", path.display());
+    let bytes = open(run, path, &shown).map_err(|text| config(&text))?;
+    String::from_utf8(bytes).map_err(|_| config(&format!("{shown} is not UTF-8")))
 }
 
-/// Reads a file; `what` names the word or option that refers to it.
-pub(super) fn file(run: &Run<'_>, path: &Path, what: &str) -> Result<Vec<u8>, Error> {
-    let shown = match what == path.to_string_lossy() {
-        true => format!("@{what}"),
-        false => format!("{what} {}", path.display()),
-    };
+/// Reads the file that a word of the form `@PATH` refers to.
+pub(super) fn file(run: &Run<'_>, path: &str) -> Result<Vec<u8>, Error> {
+    open(run, Path::new(path), &format!("@{path}")).map_err(|text| usage(&text))
+}
+
+fn open(run: &Run<'_>, path: &Path, shown: &str) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let read = File::open(run.env.absolute(path))
         .and_then(|file| file.take(LIMIT + 1).read_to_end(&mut bytes));
-    finish(&shown, read, bytes)
+    finish(shown, read, bytes)
 }
 
-fn finish(what: &str, read: std::io::Result<usize>, bytes: Vec<u8>) -> Result<Vec<u8>, Error> {
+fn finish(what: &str, read: std::io::Result<usize>, bytes: Vec<u8>) -> Result<Vec<u8>, String> {
     match read {
-        Err(error) => Err(usage(format!("cannot read {what}: {error}"))),
+        Err(error) => Err(format!("cannot read {what}: {error}")),
         Ok(length) if LIMIT < length as u64 => {
-            Err(usage(format!("{what} is longer than {} MiB", LIMIT >> 20)))
+            Err(format!("{what} is longer than {} MiB", LIMIT >> 20))
         }
         Ok(_) => Ok(bytes),
     }
 }
 
-fn usage(text: String) -> Error {
-    Error::new(Exit::Usage, text).phase(Phase::Usage)
+/// A word that refers to something unreadable is a mistake in the command line.
+fn usage(text: &str) -> Error {
+    Error::new(Exit::Usage, text).phase(Phase::Usage).sent(Sent::No)
+}
+
+/// An option that refers to a bad file is a matter of configuration.
+fn config(text: &str) -> Error {
+    Error::new(Exit::Config, text).phase(Phase::Config).sent(Sent::No)
 }

@@ -56,12 +56,12 @@ pub enum WordError {
 }
 
 /// A URL that cannot be used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UrlError {
     /// Not a URL.
     Syntax(url::ParseError),
     /// Its scheme is none of http, https and unix.
-    Scheme,
+    Scheme(String),
     /// It contains a user name or a password. Every log on the way would show them.
     Credentials,
     /// A `unix:` URL without a path to a socket.
@@ -143,7 +143,7 @@ pub(super) fn parse_url(text: &str) -> Result<Location, UrlError> {
     }
     let mut url = Url::parse(text).map_err(UrlError::Syntax)?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(UrlError::Scheme);
+        return Err(UrlError::Scheme(url.scheme().to_owned()));
     }
     if !url.username().is_empty() || url.password().is_some() {
         return Err(UrlError::Credentials);
@@ -197,7 +197,9 @@ impl fmt::Display for UrlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             UrlError::Syntax(error) => write!(f, "{error}"),
-            UrlError::Scheme => f.write_str("its scheme is none of http, https and unix"),
+            UrlError::Scheme(scheme) => {
+                write!(f, "{scheme} is none of http, https and unix")
+            }
             UrlError::Credentials => {
                 f.write_str("it contains a user name or a password; use a header for them")
             }
@@ -274,8 +276,8 @@ mod tests {
         check("npx 'x", "the server's command line is broken: a ' is not closed");
         let url = "the server's URL cannot be used: ";
         check("http://", &format!("{url}empty host"));
-        check("ftp://h/", &format!("{url}its scheme is none of http, https and unix"));
-        check("ws://h/", &format!("{url}its scheme is none of http, https and unix"));
+        check("ftp://h/", &format!("{url}ftp is none of http, https and unix"));
+        check("ws://h/", &format!("{url}ws is none of http, https and unix"));
         check(
             "https://u:hunter2@h/",
             &format!("{url}it contains a user name or a password; use a header for them"),

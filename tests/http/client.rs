@@ -6,7 +6,7 @@ use futures_lite::FutureExt;
 use futures_lite::future::zip;
 use mcpmini::net::{Address, Settings};
 use mcpmini::protocol::jsonrpc::{Limits, Message};
-use mcpmini::protocol::message::{Delivery, Head};
+use mcpmini::protocol::message::{Delivery, Ending, Head};
 use mcpmini::protocol::{Incoming, Outgoing, Revision};
 use mcpmini::transport::http::Target;
 use mcpmini::transport::{Connection, http, sse};
@@ -154,7 +154,7 @@ pub(crate) fn short(incoming: &Incoming) -> String {
         }
         Incoming::Message(Message::Notification(n)) => format!("notification {}", n.method),
         Incoming::Refused(refused) => format!("refused {:?} {}", refused.id, refused.status),
-        Incoming::Ended { id, why } => format!("ended {id}: {why}"),
+        Incoming::Ended { id, how } => format!("ended {id}: {}", text_of(how)),
         Incoming::Broken { id, fault } => {
             format!("broken {id:?} {:?} {:?}: {}", fault.kind, fault.sent, fault.text)
         }
@@ -163,5 +163,11 @@ pub(crate) fn short(incoming: &Incoming) -> String {
         Incoming::Responding(id) => format!("responding {id}"),
         Incoming::Skipped(_) => "skipped".to_owned(),
         Incoming::Unusual(unusual) => format!("unusual {unusual:?}"),
+    }
+}
+
+fn text_of(how: &Ending) -> &str {
+    match how {
+        Ending::Early(why) | Ending::NoAnswer(why) => why,
     }
 }

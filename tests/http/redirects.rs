@@ -74,7 +74,6 @@ fn other_redirects_are_refused_and_say_where_they_lead() {
             assert_eq!(refused.id, Some(1));
             assert_eq!(refused.status.to_string(), status[..3]);
             assert_eq!(refused.location.as_deref(), Some(&*expected));
-            assert!(refused.text.contains(&expected), "{}", refused.text);
         });
         assert!(server.requests().iter().all(|request| request.method == "POST"));
     };

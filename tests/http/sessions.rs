@@ -148,9 +148,10 @@ fn the_session_is_ended_unless_it_shall_go_on_and_the_server_cannot_delay_that()
         }
         true
     });
-    for (end_session, hurry, at_most) in
-        [(true, false, 2500), (true, true, 1000), (false, false, 1000)]
-    {
+    // In a hurry it may still be sent, but nobody waits for the answer.
+    let cases =
+        [(true, false, 2500, 1..=1), (false, false, 1000, 1..=1), (true, true, 1000, 1..=2)];
+    for (end_session, hurry, at_most, deletes) in cases {
         let begun = Instant::now();
         let mut target = target(&server.url());
         target.end_session = end_session;
@@ -162,6 +163,6 @@ fn the_session_is_ended_unless_it_shall_go_on_and_the_server_cannot_delay_that()
             }
         });
         assert!(begun.elapsed() < Duration::from_millis(at_most), "{:?}", begun.elapsed());
+        assert!(deletes.contains(&server.with_method("DELETE").len()));
     }
-    assert_eq!(server.with_method("DELETE").len(), 1);
 }

@@ -57,7 +57,7 @@ fn messages_are_taken_from_all_that_is_on_a_stream() {
     check(error, &["error 1 -1"]);
     check("", &["ended 1: "]);
     check(": nothing more\n\n", &["ended 1: "]);
-    let cut = "ended 1: the stream ended in the middle of an event";
+    let cut = "broken Some(1) Lost Yes: the stream ended in the middle of an event";
     check("data: {\"jsonrpc\":\"2.0\",\"id", &[cut]);
 }
 
@@ -187,7 +187,7 @@ fn resuming_gives_up() {
     // The same again and again is nothing new.
     check("id: a\ndata:\n\n", "ended 1: ", 3);
     let refused = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n";
-    check(refused, "ended 1: the stream ended and cannot be resumed (HTTP 404)", 1);
+    check(refused, "broken Some(1) Lost Yes: the stream ended and is not resumed (HTTP 404)", 1);
 }
 
 #[test]

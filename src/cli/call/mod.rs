@@ -70,13 +70,15 @@ async fn answer(
             }
         }
     };
-    let outcome = answer::write(run, &result);
-    match outcome {
-        Ok(answer::Outcome::Answered) => Ok(Exit::Ok),
-        Ok(answer::Outcome::ToolFailed(text)) => {
-            Err(refused_question(contact, tool_failed(contact, &text)))
+    match answer::write(run, &result)? {
+        answer::Outcome::Answered => Ok(Exit::Ok),
+        answer::Outcome::ToolFailed(text) => {
+            let error = match unknown_tool(call, tool.as_ref(), contact).await {
+                Some(unknown) => unknown,
+                None => tool_failed(contact, &text),
+            };
+            Err(refused_question(contact, error))
         }
-        Err(error) => Err(error),
     }
 }
 
@@ -121,6 +123,20 @@ fn prepare(
     };
     let params = Params::new().with("name", json::string(&call.tool)).with("arguments", arguments);
     Ok((params, mirrored))
+}
+
+/// Many servers report a tool that they do not have as a tool that failed. Their list tells them
+/// apart; it is asked for only after a failure, and only if it was not before.
+async fn unknown_tool(
+    call: &Call,
+    tool: Option<&Tool>,
+    contact: &mut Contact<'_>,
+) -> Option<Error> {
+    if tool.is_some() {
+        return None;
+    }
+    let catalog = Catalog::fetch(contact).await.ok()?;
+    catalog.require(&call.tool, contact).err().filter(|error| error.exit == Exit::Rpc)
 }
 
 /// A tool that says that it failed.

@@ -3,6 +3,8 @@
 pub(super) mod events;
 mod file;
 
+pub(super) use file::check as check_file;
+
 use std::borrow::Cow;
 
 use super::errors::{Error, Phase};

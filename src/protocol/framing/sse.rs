@@ -155,7 +155,10 @@ impl Events {
         if self.in_data {
             return self.push_data(part);
         }
-        if self.line.first() == Some(&b':') {
+        if self.line.first().or(part.first()) == Some(&b':') {
+            // The colon is enough to know the rest for a comment.
+            self.line.clear();
+            self.line.push(b':');
             return Ok(());
         }
         if self.line.len() + part.len() > self.limit {
@@ -185,6 +188,8 @@ impl Events {
         let (name, value) = field(line);
         match name {
             b"data" => self.begin_data(value)?,
+            b"" => (),
+            _ if line.len() > self.limit => return Err(TooLong { limit: self.limit }),
             b"event" if value == b"message" => self.event.name.clear(),
             b"event" => self.event.name = String::from_utf8_lossy(value).into_owned(),
             b"id" if !value.contains(&0) => {
@@ -389,13 +394,15 @@ mod tests {
 
     #[test]
     fn an_event_over_the_limit_is_an_error() {
-        let check = |input: &str, expected| {
-            let mut events = Events::new(8);
-            let found = input
-                .as_bytes()
-                .chunks(3)
-                .try_for_each(|mut chunk| events.next_event(&mut chunk).map(drop));
-            assert_eq!(found, expected, "{input:?}");
+        let check = |input: &str, expected: Result<(), TooLong>| {
+            for size in [1, 3, input.len()] {
+                let mut events = Events::new(8);
+                let found = input.as_bytes().chunks(size).try_for_each(|mut chunk| {
+                    while events.next_event(&mut chunk)?.is_some() {}
+                    Ok(())
+                });
+                assert_eq!(found, expected, "{input:?} by {size}");
+            }
         };
         let too_long = Err(TooLong { limit: 8 });
         check("data: 12345678\n\n", Ok(()));
@@ -403,8 +410,12 @@ mod tests {
         check("data: 1234\ndata: 567\n\n", Ok(()));
         check("data: 1234\ndata: 5678\n\n", too_long);
         check("data: 1234\n\ndata: 5678\n\n", Ok(()));
-        check("event: 123", too_long);
+        check("event: 1", Ok(()));
+        check("event: 12", too_long);
+        check("event: 1\n", Ok(()));
+        check("event: 12\n", too_long);
         check(": a comment may be long", Ok(()));
+        check(": a comment may be long\n", Ok(()));
     }
 
     #[test]

@@ -115,8 +115,8 @@ impl<'a> CallResult<'a> {
     }
 }
 
-/// Reads an array of content blocks. Results of prompts have such blocks, too.
-pub fn blocks<'a>(content: &'a str, document: &mut Document) -> Vec<Block<'a>> {
+/// Reads an array of content blocks.
+fn blocks<'a>(content: &'a str, document: &mut Document) -> Vec<Block<'a>> {
     // One block alone, without its array.
     if content.starts_with('{') {
         return vec![block(content, document)];
@@ -154,9 +154,8 @@ fn media(block: Node<'_>) -> Option<Media> {
     Some(Media { mime_type: string(block, "mimeType"), base64: string(block, "data")? })
 }
 
-/// Reads the contents of a resource; `None` when there is neither text nor a blob. Results of
-/// `resources/read` have them, too.
-pub fn resource(contents: Node<'_>) -> Option<Resource> {
+/// Reads the contents of a resource; `None` when there is neither text nor a blob.
+fn resource(contents: Node<'_>) -> Option<Resource> {
     let body = match string(contents, "text") {
         Some(text) => Body::Text(text),
         None => Body::Base64(string(contents, "blob")?),

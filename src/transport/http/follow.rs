@@ -10,8 +10,7 @@ use super::events::EventReader;
 use super::exchange::Unanswered;
 use super::messages::Asked;
 use crate::net::{Body, Reply};
-use crate::protocol::message::Ending;
-use crate::protocol::message::{Fault, FaultKind};
+use crate::protocol::message::{Ending, Fault, FaultKind};
 use crate::protocol::revision::Revision;
 
 /// How long to wait before reconnecting when the server does not say.
@@ -49,7 +48,7 @@ pub(super) async fn answer(
             Ok(mut reply) => {
                 reply.body.discard().await;
                 let status = reply.status.as_u16();
-                let why = format!("the stream ended and cannot be resumed (HTTP {status})");
+                let why = format!("the stream ended and is not resumed (HTTP {status})");
                 return Err(Unanswered::Ended(Ending::Early(why)));
             }
             Err(fault) => End::Broken(fault),

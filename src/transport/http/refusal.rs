@@ -31,7 +31,7 @@ pub(in crate::transport) async fn read(
     Refused {
         id,
         status: reply.status.as_u16(),
-        text: text(&body, &reply, location.as_deref()),
+        text: text(&body, &reply),
         challenges,
         auth_server: reply.header("mcp-auth-server").map(str::to_owned),
         location,
@@ -68,10 +68,7 @@ fn is_modern(error: &ErrorObject) -> bool {
     .contains(&error.code)
 }
 
-fn text(body: &[u8], reply: &Reply, location: Option<&str>) -> String {
-    if let Some(location) = location {
-        return format!("the server redirects to {location}");
-    }
+fn text(body: &[u8], reply: &Reply) -> String {
     let text = String::from_utf8_lossy(&body[..body.len().min(LONGEST_TEXT)]);
     // A character that was cut in two is no bad character of the server's.
     let text = if body.len() > LONGEST_TEXT { text.trim_end_matches('\u{fffd}') } else { &text };

@@ -2,8 +2,6 @@
 
 mod recover;
 
-use std::borrow::Cow;
-
 use super::scan::{self, Envelope, Span};
 use super::{Answer, ErrorObject, Id, Message, Notification, Request, Response};
 use crate::protocol::json::Json;
@@ -97,7 +95,9 @@ impl Malformed {
 /// ```
 /// use mcpmini::protocol::jsonrpc::{Limits, decode};
 /// let frame = br#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#.to_vec();
-/// decode(frame, &Limits::default(), &mut |found| println!("{found:?}"));
+/// let mut found = Vec::new();
+/// decode(frame, &Limits::default(), &mut |decoded| found.push(decoded));
+/// assert_eq!(found.len(), 1);
 /// ```
 pub fn decode(frame: Vec<u8>, limits: &Limits, take: &mut dyn FnMut(Decoded)) {
     let text = match String::from_utf8(frame) {
@@ -112,17 +112,15 @@ pub fn decode(frame: Vec<u8>, limits: &Limits, take: &mut dyn FnMut(Decoded)) {
 
 /// Hands over the message that `text` is.
 fn deliver(text: String, envelope: &Envelope, take: &mut dyn FnMut(Decoded)) {
-    let version = string(&text, envelope.jsonrpc.as_ref());
-    let has_version = version.as_deref() == Some("2.0");
-    let has_both = is_response(&text, envelope)
-        && present(&text, envelope.result.as_ref()).is_some()
-        && present(&text, envelope.error.as_ref()).is_some();
-    match read(text, envelope) {
+    let parts = Parts::of(&text, envelope);
+    let no_version = !parts.has_version;
+    let both = parts.result.is_some() && parts.error.is_some();
+    match parts.message(text) {
         Ok(message) => {
-            if !has_version {
+            if no_version {
                 take(Decoded::Unusual(Unusual::NoVersion));
             }
-            if has_both {
+            if both {
                 take(Decoded::Unusual(Unusual::ResultAndError));
             }
             take(Decoded::Message(message));
@@ -131,48 +129,63 @@ fn deliver(text: String, envelope: &Envelope, take: &mut dyn FnMut(Decoded)) {
     }
 }
 
-fn read(text: String, envelope: &Envelope) -> Result<Message, Malformed> {
-    let id = present(&text, envelope.id.as_ref()).map(|span| Id::from_json(&text[span.clone()]));
-    if is_response(&text, envelope) {
-        return read_response(text, envelope, id);
+/// The members of a message that count.
+struct Parts {
+    has_version: bool,
+    id: Option<Id>,
+    method: Option<Box<str>>,
+    params: Option<Span>,
+    result: Option<Span>,
+    input_required: bool,
+    error: Option<Span>,
+}
+
+impl Parts {
+    fn of(text: &str, envelope: &Envelope) -> Parts {
+        let string = |member: &Option<Span>| scan::unescape(&text[member.clone()?]);
+        let unless_null =
+            |member: &Option<Span>| member.clone().filter(|span| &text[span.clone()] != "null");
+        let id = unless_null(&envelope.id).map(|span| Id::from_json(&text[span]));
+        let method = string(&envelope.method);
+        // Log lines that are JSON objects like to have a member called `error`.
+        let answers = envelope.id.is_some() || envelope.jsonrpc.is_some();
+        let error = unless_null(&envelope.error).filter(|_| answers);
+        // Null is a result. Beside a method or an error, though, it comes from an encoder that
+        // writes out every member it knows, as JSON-RPC 1.0 wanted.
+        let alone = method.is_none() && error.is_none();
+        let result = if alone { envelope.result.clone() } else { unless_null(&envelope.result) };
+        Parts {
+            has_version: string(&envelope.jsonrpc).as_deref() == Some("2.0"),
+            id,
+            method: method.map(Box::from),
+            params: envelope.params.clone(),
+            result: result.filter(|_| answers),
+            input_required: string(&envelope.result_type).as_deref() == Some("input_required"),
+            error,
+        }
     }
-    let Some(method) = string(&text, envelope.method.as_ref()) else {
-        return Err(Malformed::Shape { id, excerpt: excerpt(&text) });
-    };
-    let method = method.into();
-    let params = envelope.params.clone().map(|span| Json::new(text, span));
-    Ok(match id {
-        Some(id) => Message::Request(Request { id, method, params }),
-        // JSON-RPC 2.0 discourages null as an id, and nobody waits for the answer to it.
-        None => Message::Notification(Notification { method, params }),
-    })
-}
 
-fn read_response(text: String, envelope: &Envelope, id: Option<Id>) -> Result<Message, Malformed> {
-    // Log lines that are JSON objects like to have a member called `error`.
-    if envelope.id.is_none() && envelope.jsonrpc.is_none() {
-        return Err(Malformed::Shape { id, excerpt: excerpt(&text) });
+    fn message(self, text: String) -> Result<Message, Malformed> {
+        let Parts { id, params, input_required, .. } = self;
+        Ok(match (self.error, self.result, self.method) {
+            (Some(error), _, _) => {
+                Message::Response(Response { id, outcome: Err(read_error(text, error)) })
+            }
+            (None, Some(result), _) => {
+                let answer = Answer { result: Json::new(text, result), input_required };
+                Message::Response(Response { id, outcome: Ok(answer) })
+            }
+            (None, None, Some(method)) => {
+                let params = params.map(|span| Json::new(text, span));
+                match id {
+                    Some(id) => Message::Request(Request { id, method, params }),
+                    // JSON-RPC 2.0 discourages null as an id, and nobody waits for its answer.
+                    None => Message::Notification(Notification { method, params }),
+                }
+            }
+            (None, None, None) => return Err(Malformed::Shape { id, excerpt: excerpt(&text) }),
+        })
     }
-    let outcome = match (present(&text, envelope.error.as_ref()), envelope.result.as_ref()) {
-        (Some(span), _) => Err(read_error(text, span.clone())),
-        (None, Some(span)) => Ok(read_answer(text, span.clone(), envelope)),
-        (None, None) => return Err(Malformed::Shape { id, excerpt: excerpt(&text) }),
-    };
-    Ok(Message::Response(Response { id, outcome }))
-}
-
-fn read_answer(text: String, result: Span, envelope: &Envelope) -> Answer {
-    let result_type = string(&text, envelope.result_type.as_ref());
-    let input_required = result_type.as_deref() == Some("input_required");
-    Answer { result: Json::new(text, result), input_required }
-}
-
-/// Whether the message answers something. A `null` beside a method is no answer: some peers write
-/// out every member they know.
-fn is_response(text: &str, envelope: &Envelope) -> bool {
-    let answers = present(text, envelope.result.as_ref()).is_some()
-        || present(text, envelope.error.as_ref()).is_some();
-    answers || envelope.result.is_some() && present(text, envelope.method.as_ref()).is_none()
 }
 
 /// Reads an error object. What does not have its form is an error all the same, and its text
@@ -206,16 +219,6 @@ fn integer(json: &str) -> Option<i64> {
     digits.parse().ok().or_else(|| float(digits).map(|code| code as i64))
 }
 
-/// The value of a member that is a string.
-fn string<'a>(text: &'a str, member: Option<&Span>) -> Option<Cow<'a, str>> {
-    scan::unescape(&text[member?.clone()])
-}
-
-/// The place of a member that is there and not null.
-fn present<'a>(text: &str, member: Option<&'a Span>) -> Option<&'a Span> {
-    member.filter(|span| &text[(*span).clone()] != "null")
-}
-
 /// Whether there is nothing but white space, as RFC 8259 defines it.
 fn is_blank(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
@@ -241,6 +244,7 @@ fn excerpt(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::scan::random::Random;
     use super::*;
 
     /// What a frame holds, one line for each thing.
@@ -472,5 +476,24 @@ mod tests {
             }
             other => panic!("{other:?}"),
         });
+    }
+
+    #[test]
+    fn no_frame_is_lost_however_broken() {
+        let mut random = Random::new(6);
+        for _ in 0..50_000 {
+            let text = random.message();
+            let mut frame = text.clone().into_bytes();
+            if random.below(2) == 0 {
+                frame = random.damage(&text).into_bytes();
+            }
+            if random.below(4) == 0 {
+                let at = random.below(frame.len() + 1);
+                frame.insert(at, 0x80);
+            }
+            let is_blank = frame.trim_ascii().is_empty();
+            let found = read(&frame);
+            assert_eq!(found.is_empty(), is_blank, "{}", String::from_utf8_lossy(&frame));
+        }
     }
 }

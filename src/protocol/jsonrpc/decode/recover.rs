@@ -2,7 +2,7 @@
 
 use super::super::Id;
 use super::super::scan::{self, Broken};
-use super::{Decoded, Limits, Malformed, Unusual, deliver, excerpt, is_blank, present};
+use super::{Decoded, Limits, Malformed, Unusual, deliver, excerpt, is_blank};
 
 /// Reads a frame that is not UTF-8, with U+FFFD for the bytes that are wrong.
 #[cold]
@@ -73,7 +73,7 @@ impl Found {
                 self.malformed(Malformed::Shape { id: None, excerpt: excerpt(text) });
             }
             Err(Broken::TooDeep { id }) => {
-                let id = present(text, id.as_ref()).map(|span| Id::from_json(&text[span.clone()]));
+                let id = id.map(|span| &text[span]).filter(|id| *id != "null").map(Id::from_json);
                 self.malformed(Malformed::TooDeep { id, limit });
             }
             Err(Broken::Syntax) => self.malformed(Malformed::Json { excerpt: excerpt(text) }),

@@ -1,9 +1,9 @@
-//! The scanner's inner loop for x86-64 processors with AVX2: 64 bytes at a time.
+//! The scanner's inner loops for x86-64 processors with AVX2: 64 bytes at a time.
 //!
 //! Every block becomes a few 64-bit words with one bit for each byte: quotes, backslashes, opening
 //! and closing brackets. Backslashes cross out quotes, pairs of quotes cross out brackets, and what
 //! is left is counted. This is the only file in the project with unsafe code, because vectors can
-//! neither be used without knowing the processor nor loaded by a safe function; the portable loop
+//! neither be used without knowing the processor nor loaded by a safe function; the portable loops
 //! in `skip` must give the same answers, which a test asks of both.
 #![allow(unsafe_code, reason = "vector instructions; measured in benches/scan.rs")]
 
@@ -11,6 +11,7 @@ use std::arch::x86_64::{
     __m256i, _mm_clmulepi64_si128, _mm_cvtsi128_si64, _mm_set_epi64x, _mm256_cmpeq_epi8,
     _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8,
 };
+use std::mem;
 
 use super::skip::Nest;
 
@@ -19,76 +20,82 @@ const BLOCK: usize = 64;
 /// Like `skip::nest`; `None` when this processor cannot do it.
 #[inline]
 pub(super) fn nest(text: &[u8], at: usize, room: usize) -> Option<Option<Nest>> {
-    let able = is_x86_feature_detected!("avx2")
+    // SAFETY: the processor has every feature that the function is compiled for.
+    is_able().then(|| unsafe { nest_in_blocks(text, at, room) })
+}
+
+/// Like `skip::string`; `None` when this processor cannot do it.
+#[inline]
+pub(super) fn string(text: &[u8], at: usize) -> Option<Option<usize>> {
+    // SAFETY: the processor has every feature that the function is compiled for.
+    is_able().then(|| unsafe { string_in_blocks(text, at) })
+}
+
+/// Whether the processor has what the functions here are compiled for. The answer is remembered by
+/// the standard library.
+#[inline]
+fn is_able() -> bool {
+    is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("bmi1")
         && is_x86_feature_detected!("pclmulqdq")
-        && is_x86_feature_detected!("popcnt");
-    // SAFETY: the processor has every feature that the function is compiled for.
-    able.then(|| unsafe { nest_in_blocks(text, at, room) })
+        && is_x86_feature_detected!("popcnt")
 }
 
 #[target_feature(enable = "avx2,bmi1,pclmulqdq,popcnt")]
 fn nest_in_blocks(text: &[u8], at: usize, room: usize) -> Option<Nest> {
-    let mut scan = Scan { open: 1, room, too_deep: false, in_string: 0, escaped: 0 };
-    let (blocks, rest) = text.get(at..)?.as_chunks::<BLOCK>();
-    for (index, block) in blocks.iter().enumerate() {
-        if let Some(last) = scan.block(block, 0) {
-            return Some(Nest { end: at + index * BLOCK + last + 1, too_deep: scan.too_deep });
-        }
-    }
-    let last = match text.last_chunk() {
-        // Read some bytes again, rather than copy those that are left.
-        Some(block) => scan.block(block, BLOCK - rest.len())?,
-        None => {
-            let mut block = [b' '; BLOCK];
-            block[..rest.len()].copy_from_slice(rest);
-            scan.block(&block, 0)?
-        }
-    };
-    Some(Nest { end: text.len() - rest.len() + last + 1, too_deep: scan.too_deep })
+    let mut scan =
+        Scan { open: 1, room, too_deep: false, in_string: 0, escapes: Escapes::default() };
+    let end = end_in_blocks(text, at, |block| scan.block(block))?;
+    Some(Nest { end, too_deep: scan.too_deep })
 }
 
-/// What one block must know of those before it.
-struct Scan {
-    /// How many brackets are open.
-    open: usize,
-    /// How many may be, beyond the first.
-    room: usize,
-    too_deep: bool,
-    /// All ones when the block begins inside a string.
-    in_string: u64,
-    /// One when the first byte of the block is escaped.
-    escaped: u64,
+#[target_feature(enable = "avx2,bmi1,pclmulqdq,popcnt")]
+fn string_in_blocks(text: &[u8], at: usize) -> Option<usize> {
+    let mut escapes = Escapes::default();
+    end_in_blocks(text, at, |block| {
+        let vectors = Vectors::load(block);
+        let quotes = vectors.equal(b'"') & !escapes.next(vectors.equal(b'\\'));
+        (quotes != 0).then_some(quotes.trailing_zeros() as usize)
+    })
 }
 
-impl Scan {
-    /// Scans a block apart from its first `seen` bytes. Tells where, counted from there, the last
-    /// open bracket is closed, if it is.
-    #[inline]
-    #[target_feature(enable = "avx2,bmi1,pclmulqdq,popcnt")]
-    fn block(&mut self, block: &[u8; BLOCK], seen: usize) -> Option<usize> {
-        if seen == BLOCK {
-            return None;
+/// Goes through `text` from `at` on, block by block, until `look` finds the last byte; tells the
+/// place after it. Inlined, so that `look` is compiled for the processor too.
+#[inline(always)]
+fn end_in_blocks(
+    text: &[u8],
+    at: usize,
+    mut look: impl FnMut(&[u8; BLOCK]) -> Option<usize>,
+) -> Option<usize> {
+    let mut rest = text.get(at..)?;
+    let mut padded = [b' '; BLOCK];
+    // One call for whole blocks and for the rest, so that it is inlined whatever is optimised for.
+    while !rest.is_empty() {
+        let (block, after) = rest.split_first_chunk().unwrap_or_else(|| {
+            padded[..rest.len()].copy_from_slice(rest);
+            (&padded, &[])
+        });
+        if let Some(last) = look(block) {
+            return Some(text.len() - rest.len() + last + 1);
         }
-        let halves = halves(block);
-        let quotes = (equal(halves, b'"') >> seen) & !self.escapes(equal(halves, b'\\') >> seen);
-        if quotes == 0 && self.in_string != 0 {
-            return None;
-        }
-        let inside = prefix_xor(quotes) ^ self.in_string;
-        self.in_string = (inside.cast_signed() >> 63).cast_unsigned();
-        // `[` and `{` differ in one bit, and so do `]` and `}`.
-        let folded = halves.map(|half| _mm256_or_si256(half, _mm256_set1_epi8(0x20)));
-        let opening = (equal(folded, b'{') >> seen) & !inside;
-        let closing = (equal(folded, b'}') >> seen) & !inside;
-        self.count(opening, closing)
+        rest = after;
     }
+    None
+}
 
-    /// Which bytes of a block are escaped by a backslash before them.
+/// Which bytes are escaped, block by block.
+#[derive(Default)]
+struct Escapes {
+    /// One when the first byte of the next block is.
+    carried: u64,
+}
+
+impl Escapes {
+    /// Which bytes of the next block are escaped by a backslash before them.
     #[inline]
-    fn escapes(&mut self, backslashes: u64) -> u64 {
+    fn next(&mut self, backslashes: u64) -> u64 {
         const EVEN: u64 = 0x5555_5555_5555_5555;
-        let carried = std::mem::take(&mut self.escaped);
+        let carried = mem::take(&mut self.carried);
         if backslashes == 0 {
             return carried;
         }
@@ -99,8 +106,40 @@ impl Scan {
         let first = runs & !(runs << 1);
         let (after_even, _) = runs.overflowing_add(first & EVEN);
         let (after_odd, leaves) = runs.overflowing_add(first & !EVEN);
-        self.escaped = u64::from(leaves);
+        self.carried = u64::from(leaves);
         carried | (after_even & !runs & !EVEN) | (after_odd & !runs & EVEN)
+    }
+}
+
+/// What counting brackets in one block must know of those before it.
+struct Scan {
+    /// How many brackets are open.
+    open: usize,
+    /// How many may be, beyond the first.
+    room: usize,
+    too_deep: bool,
+    /// All ones when the block begins inside a string.
+    in_string: u64,
+    escapes: Escapes,
+}
+
+impl Scan {
+    /// Scans one block. Tells where in it the last open bracket is closed, if it is.
+    #[inline]
+    #[target_feature(enable = "avx2,bmi1,pclmulqdq,popcnt")]
+    fn block(&mut self, block: &[u8; BLOCK]) -> Option<usize> {
+        let vectors = Vectors::load(block);
+        let quotes = vectors.equal(b'"') & !self.escapes.next(vectors.equal(b'\\'));
+        if quotes == 0 && self.in_string != 0 {
+            return None;
+        }
+        let inside = prefix_xor(quotes) ^ self.in_string;
+        self.in_string = (inside.cast_signed() >> 63).cast_unsigned();
+        // `[` and `{` differ in one bit, and so do `]` and `}`.
+        let folded = vectors.or(b'{' - b'[');
+        let opening = folded.equal(b'{') & !inside;
+        let closing = folded.equal(b'}') & !inside;
+        self.count(opening, closing)
     }
 
     /// Counts the brackets of a block.
@@ -147,22 +186,41 @@ impl Scan {
     }
 }
 
-#[inline]
-#[target_feature(enable = "avx2")]
-fn halves(block: &[u8; BLOCK]) -> [__m256i; 2] {
-    let (low, high) = block.split_at(BLOCK / 2);
-    // SAFETY: 32 readable bytes begin at each place; the load does not ask for alignment.
-    [low, high].map(|half| unsafe { _mm256_loadu_si256(half.as_ptr().cast()) })
+/// The bytes of a block.
+#[derive(Clone, Copy)]
+struct Vectors {
+    low: __m256i,
+    high: __m256i,
 }
 
-/// Which bytes are `byte`.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn equal(halves: [__m256i; 2], byte: u8) -> u64 {
-    let wanted = _mm256_set1_epi8(byte.cast_signed());
-    let [low, high] =
-        halves.map(|half| _mm256_movemask_epi8(_mm256_cmpeq_epi8(half, wanted)).cast_unsigned());
-    u64::from(low) | u64::from(high) << 32
+// The halves are spelled out: what goes over an array becomes a loop when optimised for size.
+impl Vectors {
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn load(block: &[u8; BLOCK]) -> Vectors {
+        let (low, high) = block.split_at(BLOCK / 2);
+        // SAFETY: at each place begin 32 readable bytes; this load does not ask for alignment.
+        let load = |half: &[u8]| unsafe { _mm256_loadu_si256(half.as_ptr().cast()) };
+        Vectors { low: load(low), high: load(high) }
+    }
+
+    /// Every byte with the bits of `byte` added.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn or(self, byte: u8) -> Vectors {
+        let bits = _mm256_set1_epi8(byte.cast_signed());
+        Vectors { low: _mm256_or_si256(self.low, bits), high: _mm256_or_si256(self.high, bits) }
+    }
+
+    /// Which bytes are `byte`.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn equal(self, byte: u8) -> u64 {
+        let wanted = _mm256_set1_epi8(byte.cast_signed());
+        let low = _mm256_movemask_epi8(_mm256_cmpeq_epi8(self.low, wanted)).cast_unsigned();
+        let high = _mm256_movemask_epi8(_mm256_cmpeq_epi8(self.high, wanted)).cast_unsigned();
+        u64::from(low) | u64::from(high) << 32
+    }
 }
 
 /// Every bit becomes the parity of itself and those below: from each odd one on, up to before the

@@ -132,4 +132,6 @@ pub fn value_end(text: &str) -> Option<usize> {
 }
 
 #[cfg(test)]
+pub(in crate::protocol) mod random;
+#[cfg(test)]
 mod tests;

@@ -22,18 +22,30 @@ pub(super) fn nest(text: &[u8], at: usize, room: usize) -> Option<Nest> {
     if let Some(nest) = avx2::nest(text, at, room) {
         return nest;
     }
-    portable(text, at, room)
+    portable_nest(text, at, room)
 }
 
-/// The same without vector instructions.
-pub(super) fn portable(text: &[u8], mut at: usize, room: usize) -> Option<Nest> {
+/// The byte after the string whose opening quote stands before `at`; `None` when it has no end.
+#[inline]
+pub(super) fn string(text: &[u8], at: usize) -> Option<usize> {
+    short_string(text, at, |text, at| {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(end) = avx2::string(text, at) {
+            return end;
+        }
+        long_string(text, at)
+    })
+}
+
+/// Like [`nest`], on every processor.
+pub(super) fn portable_nest(text: &[u8], mut at: usize, room: usize) -> Option<Nest> {
     let mut open = 1_usize;
     let mut deepest = 1;
     while open > 0 {
         let byte = *text.get(at)?;
         at += 1;
         match byte {
-            b'"' => at = string(text, at)?,
+            b'"' => at = portable_string(text, at)?,
             b'{' | b'[' => {
                 open += 1;
                 deepest = deepest.max(open);
@@ -47,23 +59,38 @@ pub(super) fn portable(text: &[u8], mut at: usize, room: usize) -> Option<Nest> 
     Some(Nest { end: at, too_deep: deepest - 1 > room })
 }
 
-/// The byte after the string whose opening quote stands before `at`; `None` when it has no end.
-pub(super) fn string(text: &[u8], mut at: usize) -> Option<usize> {
-    // Most strings are short, and to call the searcher costs more than to look.
+/// Like [`string`], on every processor.
+pub(super) fn portable_string(text: &[u8], at: usize) -> Option<usize> {
+    short_string(text, at, long_string)
+}
+
+/// Looks for the end of a string nearby, and leaves the rest to `long`: most strings are short, and
+/// to call a fast loop costs more than to look.
+#[inline(always)]
+fn short_string(
+    text: &[u8],
+    mut at: usize,
+    long: impl Fn(&[u8], usize) -> Option<usize>,
+) -> Option<usize> {
     const NEAR: usize = 32;
     let near = &text[..text.len().min(at + NEAR)];
+    while let Some(found) = special(near, at) {
+        at = match text[found] {
+            b'"' => return Some(found + 1),
+            b'\\' => found + 2,
+            _ => found + 1,
+        }
+    }
+    long(text, at.max(near.len()))
+}
+
+/// Looks for the end of a string of which `at` is in the middle, but not in an escape.
+fn long_string(text: &[u8], mut at: usize) -> Option<usize> {
     loop {
-        at = match special(near, at) {
-            Some(at) => at,
-            None => {
-                let far = at.max(near.len());
-                far + memchr::memchr2(b'"', b'\\', text.get(far..)?)?
-            }
-        };
+        at += memchr::memchr2(b'"', b'\\', text.get(at..)?)?;
         match text[at] {
             b'"' => return Some(at + 1),
-            b'\\' => at += 2,
-            _ => at += 1,
+            _ => at += 2,
         }
     }
 }
@@ -72,21 +99,31 @@ pub(super) fn string(text: &[u8], mut at: usize) -> Option<usize> {
 /// a control character.
 #[inline]
 pub(super) fn special(text: &[u8], mut at: usize) -> Option<usize> {
+    while let Some(word) = text.get(at..)?.first_chunk() {
+        if let Some(offset) = special_in(word) {
+            return Some(at + offset);
+        }
+        at += word.len();
+    }
+    text[at..].iter().position(is_special).map(|offset| at + offset)
+}
+
+/// The first special byte of eight, all of which are looked at together.
+#[inline(always)]
+pub(super) fn special_in(word: &[u8; 8]) -> Option<usize> {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const TOPS: u64 = ONES << 7;
     // The top bit of every byte below `limit` gets set, and of none before the first such byte.
     let below = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word;
     let equal = |word: u64, byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
-    while let Some(bytes) = text.get(at..)?.first_chunk() {
-        let word = u64::from_le_bytes(*bytes);
-        let found = (equal(word, b'"') | equal(word, b'\\') | below(word, b' ')) & TOPS;
-        if found != 0 {
-            return Some(at + found.trailing_zeros() as usize / 8);
-        }
-        at += bytes.len();
-    }
-    let is_special = |byte: &u8| matches!(byte, b'"' | b'\\' | ..b' ');
-    text[at..].iter().position(is_special).map(|offset| at + offset)
+    let word = u64::from_le_bytes(*word);
+    let found = (equal(word, b'"') | equal(word, b'\\') | below(word, b' ')) & TOPS;
+    (found != 0).then_some(found.trailing_zeros() as usize / 8)
+}
+
+#[inline(always)]
+pub(super) fn is_special(byte: &u8) -> bool {
+    matches!(byte, b'"' | b'\\' | ..b' ')
 }
 
 #[cfg(test)]
@@ -111,13 +148,17 @@ mod tests {
 
     #[test]
     fn strings_end_at_their_quote_wherever_it_stands() {
-        for length in 0..100 {
-            let text = format!("{}\"", "x".repeat(length));
-            assert_eq!(string(text.as_bytes(), 0), Some(length + 1));
-            assert_eq!(string(&text.as_bytes()[..length], 0), None);
-            let text = format!("{}\\\"\n\\\\\"", "x".repeat(length));
-            assert_eq!(string(text.as_bytes(), 0), Some(length + 6));
-            assert_eq!(string(&text.as_bytes()[..length + 4], 0), None);
+        let check = |text: &str, expected| {
+            assert_eq!(string(text.as_bytes(), 0), expected, "{text}");
+            assert_eq!(portable_string(text.as_bytes(), 0), expected, "{text}");
+        };
+        for length in 0..200 {
+            let plain = "x".repeat(length);
+            check(&plain, None);
+            check(&format!("{plain}\"\""), Some(length + 1));
+            check(&format!("{plain}\\"), None);
+            check(&format!("{plain}\\\""), None);
+            check(&format!("{plain}\\\"\n\\\\\" \""), Some(length + 6));
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::skip::{is_special, special, special_in};
+
 /// The value of a JSON string, given with its quotes; `None` when `quoted` is not one JSON string.
 ///
 /// A surrogate escape without its partner, which RFC 8259 allows in section 8.2 and no Unicode
@@ -14,71 +16,82 @@ use std::borrow::Cow;
 /// ```
 pub fn unescape(quoted: &str) -> Option<Cow<'_, str>> {
     let body = quoted.strip_prefix('"')?.strip_suffix('"')?;
-    if body.bytes().any(|byte| byte < b' ') {
-        return None;
-    }
-    match memchr::memchr2(b'\\', b'"', body.as_bytes()) {
+    match special(body.as_bytes(), 0) {
         None => Some(Cow::Borrowed(body)),
-        Some(at) => unescape_from(body, at).map(Cow::Owned),
+        Some(at) => unescape_from(body.as_bytes(), at).map(Cow::Owned),
     }
 }
 
-/// Unescapes `body`, in which `at` is the first escape.
-fn unescape_from(body: &str, at: usize) -> Option<String> {
-    let mut out = String::with_capacity(body.len());
-    let (plain, mut rest) = body.split_at(at);
-    out.push_str(plain);
+/// Unescapes `text`, in which `at` is the first byte that does not stand for itself.
+fn unescape_from(text: &[u8], mut at: usize) -> Option<String> {
+    let mut out = Vec::with_capacity(text.len());
+    out.extend_from_slice(&text[..at]);
     loop {
         // A quote in here would be the end of the string.
-        rest = rest.strip_prefix('\\')?;
-        rest = escape(rest, &mut out)?;
-        let Some(at) = memchr::memchr2(b'\\', b'"', rest.as_bytes()) else { break };
-        out.push_str(&rest[..at]);
-        rest = &rest[at..];
+        let escape = text[at..].strip_prefix(b"\\")?;
+        let (character, length) = escaped(escape)?;
+        out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+        at += 1 + length;
+        match push_plain(text, at, &mut out) {
+            Some(special) => at = special,
+            None => break,
+        }
     }
-    out.push_str(rest);
-    Some(out)
+    String::from_utf8(out).ok()
 }
 
-/// Appends what the escape at the beginning of `rest`, after its backslash, stands for, and returns
-/// what follows.
-fn escape<'a>(rest: &'a str, out: &mut String) -> Option<&'a str> {
-    out.push(match rest.bytes().next()? {
-        byte @ (b'"' | b'\\' | b'/') => char::from(byte),
+/// Appends what stands for itself from `at` on, and tells where it ends.
+#[inline]
+fn push_plain(text: &[u8], mut at: usize, out: &mut Vec<u8>) -> Option<usize> {
+    // Escapes are close together where there are any: to copy eight bytes too many is cheaper than
+    // to copy as many as there are.
+    while let Some(word) = text[at..].first_chunk() {
+        out.extend_from_slice(word);
+        if let Some(plain) = special_in(word) {
+            out.truncate(out.len() - word.len() + plain);
+            return Some(at + plain);
+        }
+        at += word.len();
+    }
+    let end = text[at..].iter().position(is_special).map(|plain| at + plain);
+    out.extend_from_slice(&text[at..end.unwrap_or(text.len())]);
+    end
+}
+
+/// The character that an escape stands for, given what follows its backslash, and how many bytes
+/// that takes.
+#[inline]
+fn escaped(escape: &[u8]) -> Option<(char, usize)> {
+    let character = match escape.first()? {
+        byte @ (b'"' | b'\\' | b'/') => char::from(*byte),
         b'b' => '\u{8}',
         b'f' => '\u{c}',
         b'n' => '\n',
         b'r' => '\r',
         b't' => '\t',
-        b'u' => return unicode(&rest[1..], out),
+        b'u' => return unicode(&escape[1..]).map(|(character, length)| (character, 1 + length)),
         _ => return None,
-    });
-    Some(&rest[1..])
+    };
+    Some((character, 1))
 }
 
-/// The same for the four hexadecimal digits after `\u`, and for the second half of a pair.
-fn unicode<'a>(rest: &'a str, out: &mut String) -> Option<&'a str> {
-    let (unit, rest) = code_unit(rest)?;
-    if let Some(low) = rest.strip_prefix("\\u")
-        && (0xD800..0xDC00).contains(&unit)
-        && let Some((low, after)) = code_unit(low)
+/// The same for what follows `\u`: four hexadecimal digits, or ten bytes for a pair.
+fn unicode(digits: &[u8]) -> Option<(char, usize)> {
+    let unit = code_unit(digits)?;
+    if (0xD800..0xDC00).contains(&unit)
+        && let Some(low) = digits[4..].strip_prefix(b"\\u").and_then(code_unit)
         && (0xDC00..0xE000).contains(&low)
     {
         let code = 0x1_0000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
-        out.push(char::from_u32(code).expect("a pair of surrogates is a character"));
-        return Some(after);
+        return Some((char::from_u32(code).expect("a pair of surrogates is a character"), 10));
     }
-    out.push(char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER));
-    Some(rest)
+    Some((char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER), 4))
 }
 
-/// Four hexadecimal digits.
-fn code_unit(text: &str) -> Option<(u32, &str)> {
-    let (digits, rest) = text.split_at_checked(4)?;
-    // `from_str_radix` would take a sign.
-    let hexadecimal = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let unit = u32::from_str_radix(digits, 16).ok().filter(|_| hexadecimal)?;
-    Some((unit, rest))
+/// The value of four hexadecimal digits.
+fn code_unit(text: &[u8]) -> Option<u32> {
+    let digits: &[u8; 4] = text.first_chunk()?;
+    digits.iter().try_fold(0, |unit, &digit| Some(unit << 4 | char::from(digit).to_digit(16)?))
 }
 
 #[cfg(test)]
@@ -94,6 +107,7 @@ mod tests {
         check("\"é🎉\"", Some("é🎉"));
         check(r#""\"\\\/\b\f\n\r\t""#, Some("\"\\/\u{8}\u{c}\n\r\t"));
         check(r#""a\u00e9b\ud83c\udf89c""#, Some("aéb🎉c"));
+        check(r#""\ud800\udc00\uDBFF\uDFFF""#, Some("\u{10000}\u{10ffff}"));
         check(r#""a\ud83db""#, Some("a\u{fffd}b"));
         check(r#""\udf89\ud83c""#, Some("\u{fffd}\u{fffd}"));
         check(r#""\ud83c\n""#, Some("\u{fffd}\n"));
