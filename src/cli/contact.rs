@@ -13,14 +13,17 @@ use super::run::Run;
 use super::target;
 use super::watcher::Watcher;
 use crate::cache::{Eras, Lists, Mode};
-use crate::client::{self, Client, NoResult, Server};
+use crate::client::retry::Policy;
+use crate::client::{Access, Flights, Landed, Link, NoResult, Server};
 use crate::config::{self, Binding, Endpoint};
 use crate::protocol::Revision;
 use crate::protocol::json::Json;
 use crate::protocol::jsonrpc::Limits;
+use crate::protocol::message::Sent;
+use crate::protocol::method;
 use crate::protocol::opening::Certainty;
 use crate::protocol::params::Params;
-use crate::protocol::session::{Abilities, Call, Failure, Limit, Profile, TimedOut};
+use crate::protocol::session::{Abilities, Call, Failure, Limit, Profile, Session, TimedOut};
 use crate::trust;
 
 /// How long a server may leave a probe unanswered before it gets `initialize` beside it. A process
@@ -28,6 +31,10 @@ use crate::trust;
 /// not.
 const PROBE_TIMEOUT_STDIO: Duration = Duration::from_secs(2);
 const PROBE_TIMEOUT_HTTP: Duration = Duration::from_secs(10);
+
+/// How often a repeatable request is sent again by commands that make many, unless `--retry` says
+/// otherwise.
+const RETRIES: u32 = 4;
 
 /// A server that a command works with.
 #[derive(Debug)]
@@ -37,7 +44,7 @@ pub(super) struct Contact<'a> {
     pub(super) lists: Lists,
     eras: Eras,
     executor: &'a LocalExecutor<'static>,
-    client: Option<Client>,
+    link: Option<Link<'a>>,
     watcher: Watcher<'a>,
 }
 
@@ -70,7 +77,7 @@ impl<'a> Contact<'a> {
             eras: Eras::new(run.env, mode),
             server,
             executor,
-            client: None,
+            link: None,
         })
     }
 
@@ -81,23 +88,18 @@ impl<'a> Contact<'a> {
 
     /// The revision that is spoken, as far as it is known without asking the server.
     pub(super) fn known_revision(&self) -> Option<&'static Revision> {
-        let spoken = self.client.as_ref().and_then(|client| client.session().about());
-        spoken.map(|about| about.revision).or_else(|| match self.certainty() {
+        self.about().map(|about| about.revision).or_else(|| match self.certainty() {
             Certainty::Pinned(revision) | Certainty::Remembered(revision) => Some(revision),
             Certainty::Unknown => None,
         })
     }
 
-    /// Opens the session and waits until the revision is settled; then it tells which it is. `None`
-    /// when the session cannot be opened: the next request says why.
-    pub(super) async fn settle(&mut self) -> Result<Option<&'static Revision>, Error> {
-        self.open()?;
-        let (run, Some(client)) = (self.run, &mut self.client) else { return Ok(None) };
-        let settled = async {
-            client.settle(&mut self.watcher).await;
-            None
-        };
-        let interrupted = async { Some(NoResult::Interrupted(run.interrupted().await)) };
+    /// Opens the session, waits until the revision is settled, and tells which it is.
+    pub(super) async fn settle(&mut self) -> Result<&'static Revision, Error> {
+        let (run, policy) = (self.run, self.policy());
+        let (link, watcher) = self.link()?;
+        let settled = link.settle(&policy, watcher);
+        let interrupted = async { Err(NoResult::Interrupted(run.interrupted().await)) };
         let expired = async {
             match run.deadline {
                 Some(deadline) => async_io::Timer::at(deadline).await,
@@ -105,13 +107,11 @@ impl<'a> Contact<'a> {
             };
             let (limit, after) = (Limit::Total, Duration::ZERO);
             let timed_out = TimedOut { limit, after, sent: false, streaming: false };
-            Some(NoResult::Failed(Failure::TimedOut(timed_out)))
+            Err(NoResult::Failed(Failure::TimedOut(timed_out)))
         };
         use futures_lite::FutureExt;
-        match settled.or(interrupted).or(expired).await {
-            Some(no_result) => Err(self.explain(no_result)),
-            None => Ok(self.about().map(|about| about.revision)),
-        }
+        let settled = settled.or(interrupted).or(expired).await;
+        settled.map_err(|no_result| self.explain(no_result))
     }
 
     /// Makes a request and waits for its result.
@@ -132,22 +132,78 @@ impl<'a> Contact<'a> {
         params: Params,
         mirrored: Vec<(String, String)>,
     ) -> Result<Result<Json, NoResult>, Error> {
-        self.open()?;
-        let call = Call {
+        let call = self.prepare(method, params, mirrored);
+        self.try_call(call, method::facts(method).repeatable).await
+    }
+
+    /// A request, with the limits that hold for this server.
+    pub(super) fn prepare(
+        &self,
+        method: &str,
+        params: Params,
+        mirrored: Vec<(String, String)>,
+    ) -> Call {
+        Call {
             method: method.to_owned().into(),
             params: self.with_meta(params),
             idle: self.limit(self.run.settings.timeout, self.server.timeout, settings::TIMEOUT),
             deadline: self.run.deadline,
             mirrored,
+        }
+    }
+
+    /// Makes a request that may be sent again if it is `repeatable`.
+    pub(super) async fn try_call(
+        &mut self,
+        call: Call,
+        repeatable: bool,
+    ) -> Result<Result<Json, NoResult>, Error> {
+        let run = self.run;
+        let mut flights = Flights::new(self.policy());
+        flights.begin((), call, repeatable);
+        let landed = async { Ok(self.landed(&mut flights).await) };
+        let interrupted = async { Err(run.interrupted().await) };
+        use futures_lite::FutureExt;
+        let result = match landed.or(interrupted).await {
+            Ok(landed) => landed?.result,
+            Err(signal) => {
+                self.cancel(&mut flights, "interrupted");
+                Err(NoResult::Interrupted(signal))
+            }
         };
-        let client = self.client.as_mut().expect("open() has just made it");
-        let result = client.call(call, &mut self.watcher, self.run.interrupted()).await;
         if let Err(NoResult::Failed(Failure::NoCommonRevision(_) | Failure::TimedOut(_))) = &result
         {
             // What was remembered may be the reason.
             self.eras.forget(&self.server.identity);
         }
         Ok(result)
+    }
+
+    /// Waits for the next of many calls to end, see [`Flights::landed`].
+    pub(super) async fn landed<T>(&mut self, flights: &mut Flights<T>) -> Result<Landed<T>, Error> {
+        let (link, watcher) = self.link()?;
+        Ok(flights.landed(link, watcher).await)
+    }
+
+    /// Gives up all calls, see [`Flights::cancel`].
+    pub(super) fn cancel<T>(&mut self, flights: &mut Flights<T>, reason: &str) -> Vec<(T, Sent)> {
+        match self.link() {
+            Ok((link, _)) => flights.cancel(link, reason, |_| true),
+            // Where the server is cannot be told, so nothing was ever sent.
+            Err(_) => Vec::new(),
+        }
+    }
+
+    /// How often requests are sent again.
+    pub(super) fn policy(&self) -> Policy {
+        Policy {
+            asked: self.run.globals.retry.unwrap_or(0),
+            unasked: match self.run.globals.retry {
+                None if self.run.command().is_long() => RETRIES,
+                _ => 0,
+            },
+            pause: self.run.globals.retry_delay.unwrap_or(Policy::ONCE.pause),
+        }
     }
 
     fn with_meta(&self, params: Params) -> Params {
@@ -163,7 +219,7 @@ impl<'a> Contact<'a> {
 
     /// What the server said about itself; `None` before the session is open.
     pub(super) fn about(&self) -> Option<&crate::protocol::session::About> {
-        self.client.as_ref().and_then(|client| client.session().about())
+        self.link.as_ref()?.session()?.about()
     }
 
     /// The error for a request without a result.
@@ -172,7 +228,7 @@ impl<'a> Contact<'a> {
         let place =
             Place { stdio, server: &self.server.name, max_time: self.run.settings.max_time };
         let error = explain::no_result(no_result, &place).server(self.server.name.clone());
-        match &self.client {
+        match self.link.as_ref().and_then(Link::client) {
             Some(client) if error.stderr_tail.is_none() && shows_stderr(&error) => {
                 error.stderr_tail(client.stderr_tail())
             }
@@ -188,13 +244,13 @@ impl<'a> Contact<'a> {
     /// Ends the conversation: what is still to be said is said, and nothing of the server is left.
     /// A signal makes it hurry; its number is returned.
     pub(super) async fn close(mut self) -> Option<i32> {
-        let Some(client) = self.client.take() else { return None };
+        let link = self.link.take()?;
         if let Some(revision) = self.watcher.opened()
             && self.pin().is_none()
         {
             self.eras.remember(&self.server.identity, revision, self.run.env.now());
         }
-        let counts = client.session().counts();
+        let counts = link.session().map(Session::counts).unwrap_or_default();
         if 0 < counts.unknown + counts.late + counts.skipped {
             self.run.remark(&format!(
                 "ignored {} answers that nobody asked for, {} late ones and {} lines that are no messages",
@@ -202,7 +258,7 @@ impl<'a> Contact<'a> {
             ));
         }
         let mut signal = None;
-        client.close(async { signal = Some(self.run.interrupted().await) }).await;
+        link.close(async { signal = Some(self.run.interrupted().await) }).await;
         signal
     }
 
@@ -225,10 +281,16 @@ impl<'a> Contact<'a> {
         }
     }
 
-    fn open(&mut self) -> Result<(), Error> {
-        if self.client.is_some() {
-            return Ok(());
-        }
+    /// The link to the server, which may not be open yet, and who is told what happens on it.
+    pub(super) fn link(&mut self) -> Result<(&mut Link<'a>, &mut Watcher<'a>), Error> {
+        let link = match self.link.take() {
+            Some(link) => link,
+            None => Link::new(self.access()?),
+        };
+        Ok((self.link.insert(link), &mut self.watcher))
+    }
+
+    fn access(&self) -> Result<Access<'a>, Error> {
         let abilities = self.watcher.abilities();
         let profile = Profile {
             client: (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
@@ -243,10 +305,8 @@ impl<'a> Contact<'a> {
             message: self.run.globals.max_message.unwrap_or(Limits::default().message),
             depth: self.run.globals.max_depth.unwrap_or(Limits::default().depth),
         };
-        let server = self.target()?;
-        let certainty = self.certainty();
-        self.client = Some(client::open(self.executor, server, limits, certainty, profile));
-        Ok(())
+        let (executor, server, certainty) = (self.executor, self.target()?, self.certainty());
+        Ok(Access { executor, server, limits, certainty, profile })
     }
 
     /// The limit for the start: what is said about it, else what is said about every answer.

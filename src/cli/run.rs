@@ -1,7 +1,10 @@
 //! One run of the program: what was asked for, and the ways to say something beside the answer.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::task::Poll;
 use std::time::Instant;
+
+use futures_lite::future;
 
 use super::args::settings::{self, Environment, Settings};
 use super::args::{Command, Globals, Invocation};
@@ -29,6 +32,8 @@ pub(super) struct Run<'a> {
     command: &'a Command,
     warnings: Warnings,
     endings: RefCell<Endings>,
+    /// How many signals have come, and the number of the last one.
+    interruptions: Cell<(u32, i32)>,
 }
 
 impl<'a> Run<'a> {
@@ -59,6 +64,7 @@ impl<'a> Run<'a> {
             command: &invocation.command,
             warnings: Warnings::new(style),
             endings: RefCell::new(endings),
+            interruptions: Cell::default(),
         })
     }
 
@@ -67,13 +73,22 @@ impl<'a> Run<'a> {
         self.command
     }
 
-    /// The number of the next signal that asks us to end.
+    /// The number of the next signal that asks us to end. Everybody who waits is told; all must
+    /// wait in one task.
     pub(super) async fn interrupted(&self) -> i32 {
-        // Borrowed only while somebody waits: no two wait at the same time.
-        let Ok(mut endings) = self.endings.try_borrow_mut() else {
-            return futures_lite::future::pending().await;
-        };
-        endings.next().await
+        let seen = self.interruptions.get().0;
+        future::poll_fn(|context| {
+            if let Poll::Ready(signal) = self.endings.borrow_mut().poll_next(context) {
+                self.interruptions.set((self.interruptions.get().0 + 1, signal));
+                // Those who were asked before in this turn have not seen it yet.
+                context.waker().wake_by_ref();
+            }
+            match self.interruptions.get() {
+                (count, signal) if seen < count => Poll::Ready(signal),
+                _ => Poll::Pending,
+            }
+        })
+        .await
     }
 
     /// Says something that people may want to know, once.

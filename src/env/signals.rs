@@ -1,6 +1,7 @@
 //! Signals that end the program.
 
 use std::io;
+use std::task::{Context, Poll};
 
 use async_signal::{Signal, Signals};
 use futures_lite::StreamExt;
@@ -27,11 +28,11 @@ impl Endings {
     }
 
     /// The number of the next signal. Never ready when all are ignored.
-    pub async fn next(&mut self) -> i32 {
-        let Some(signals) = &mut self.0 else { return futures_lite::future::pending().await };
-        match signals.next().await {
-            Some(Ok(signal)) => signal as i32,
-            Some(Err(_)) | None => futures_lite::future::pending().await,
+    pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<i32> {
+        let Some(signals) = &mut self.0 else { return Poll::Pending };
+        match signals.poll_next(context) {
+            Poll::Ready(Some(Ok(signal))) => Poll::Ready(signal as i32),
+            Poll::Ready(Some(Err(_)) | None) | Poll::Pending => Poll::Pending,
         }
     }
 }

@@ -47,6 +47,11 @@ impl Command {
         }
     }
 
+    /// Whether it makes many requests of one server, whose failures it deals with one by one.
+    pub fn is_long(&self) -> bool {
+        false
+    }
+
     /// The forms in which it can print its answer, the usual one first.
     pub fn formats(&self) -> &'static [Format] {
         match self {

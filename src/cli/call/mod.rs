@@ -95,7 +95,7 @@ async fn tool(
     let mirrors = contact.is_http()
         && match contact.known_revision() {
             Some(revision) => revision.mirrored_headers,
-            None => contact.settle().await?.is_some_and(|revision| revision.mirrored_headers),
+            None => contact.settle().await?.mirrored_headers,
         };
     match mirrors || words.needs_schema() {
         true => Catalog::find(contact, &call.tool).await.map(Some),

@@ -7,7 +7,7 @@ use super::event::{Event, Failure, Limit, Question, TimedOut};
 use super::input::Input;
 use super::{Abilities, Purpose, Session};
 use crate::protocol::jsonrpc::{Answer, ErrorObject};
-use crate::protocol::message::{Ending, Fault, Outgoing, Sent};
+use crate::protocol::message::{Ending, Fault, Outgoing};
 use crate::protocol::method;
 use crate::protocol::params::Params;
 use crate::protocol::pending::Found;
@@ -215,13 +215,8 @@ impl Session {
 
     pub(super) fn fail(&mut self, ticket: Ticket, failure: Failure) {
         let Some(open) = self.close_call(ticket) else { return };
-        let failure = match failure {
-            // What the transport cannot know: whether this call had been handed to it at all.
-            Failure::Broken(fault) if !open.sent => {
-                Failure::Broken(Fault { sent: Sent::No, ..fault })
-            }
-            other => other,
-        };
+        // What the transport cannot know: whether this call had been handed to it at all.
+        let failure = if open.sent { failure } else { failure.unsent() };
         self.emit(Event::Failed(ticket, failure));
     }
 

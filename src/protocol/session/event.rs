@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::Ticket;
 use crate::protocol::json::Json;
 use crate::protocol::jsonrpc::{ErrorObject, Id, Malformed, Notification, Unusual};
-use crate::protocol::message::{Ending, Fault, Refused};
+use crate::protocol::message::{Ending, Fault, Refused, Sent};
 use crate::protocol::revision::Revision;
 
 /// Something for the caller.
@@ -74,6 +74,19 @@ pub enum Failure {
     NotOpened(ErrorObject),
     /// The server asked for input again and again.
     TooManyRounds,
+}
+
+impl Failure {
+    /// The failure as it is for a call that was never handed to the transport.
+    pub fn unsent(self) -> Failure {
+        match self {
+            Failure::Broken(fault) => Failure::Broken(Fault { sent: Sent::No, ..fault }),
+            Failure::TimedOut(timed_out) => {
+                Failure::TimedOut(TimedOut { sent: false, ..timed_out })
+            }
+            other => other,
+        }
+    }
 }
 
 /// Which limit passed, and where the call stood.

@@ -148,6 +148,22 @@ impl Session {
         self.stage.revision().is_some() || self.stage.failure().is_some()
     }
 
+    /// Whether it has ended, or will never be open: every further call fails.
+    pub fn is_over(&self) -> bool {
+        self.stage.failure().is_some()
+    }
+
+    /// The revision that is spoken, or why there is none, as a call that was not sent sees it.
+    ///
+    /// # Panics
+    /// When the session is not settled.
+    pub fn settled(&self) -> Result<&'static Revision, Failure> {
+        match self.stage.failure() {
+            Some(failure) => Err(failure.clone().unsent()),
+            None => Ok(self.stage.revision().expect("a settled session has a revision")),
+        }
+    }
+
     /// What was ignored so far.
     pub fn counts(&self) -> Counts {
         self.counts
