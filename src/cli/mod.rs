@@ -9,6 +9,7 @@ pub mod terminal;
 
 mod answers;
 mod approve;
+mod batch;
 mod call;
 mod catalog;
 mod contact;
@@ -76,6 +77,7 @@ async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Ex
         Command::Info(info) => info::run(run, info, executor).await,
         Command::Ping(ping) => ping::run(run, ping, executor).await,
         Command::Rpc(rpc) => rpc::run(run, rpc, executor).await,
+        Command::Batch(batch) => batch::run(run, batch, executor).await,
         Command::Approve(approve) => approve::run(run, approve),
     }
 }

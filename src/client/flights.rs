@@ -102,6 +102,12 @@ impl<T> Flights<T> {
         self.waiting.push(Waiting { not_before: Instant::now(), flight });
     }
 
+    /// Adds a call that was made once, without a result, and turned out to be repeatable.
+    pub fn again(&mut self, tag: T, call: Call, no_result: NoResult) {
+        let flight = Flight { tag, call, repeatable: true, attempts: 1 };
+        self.touch_down(flight, Err(no_result));
+    }
+
     /// The call that has this ticket.
     pub fn tag(&self, ticket: Ticket) -> Option<&T> {
         self.flying.get(&ticket).map(|flight| &flight.tag)
@@ -260,10 +266,12 @@ impl<T> Flights<T> {
         match event {
             Event::Answered(ticket, answer) => {
                 link.answered();
-                self.touch_down(ticket, answer.map_err(NoResult::Error));
+                let flight = self.flying.remove(&ticket)?;
+                self.touch_down(flight, answer.map_err(NoResult::Error));
             }
             Event::Failed(ticket, failure) => {
-                self.touch_down(ticket, Err(NoResult::Failed(failure)));
+                let flight = self.flying.remove(&ticket)?;
+                self.touch_down(flight, Err(NoResult::Failed(failure)));
             }
             Event::Closed(_) => (),
             Event::Opened(revision) => return Some(Happening::Opened(revision)),
@@ -275,8 +283,7 @@ impl<T> Flights<T> {
     }
 
     /// A call has an outcome: it is over, or is sent again after a pause.
-    fn touch_down(&mut self, ticket: Ticket, result: Result<Json, NoResult>) {
-        let Some(flight) = self.flying.remove(&ticket) else { return };
+    fn touch_down(&mut self, flight: Flight<T>, result: Result<Json, NoResult>) {
         if let Err(NoResult::Failed(failure)) = &result {
             self.last_failure = Some(failure.clone());
         }

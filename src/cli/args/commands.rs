@@ -5,6 +5,7 @@
 use argh::{ArgsInfo, FromArgs};
 
 use super::choices::Format;
+use super::numbers::count;
 
 /// what to do
 #[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
@@ -22,6 +23,8 @@ pub enum Command {
     Ping(Ping),
     /// `rpc`
     Rpc(Rpc),
+    /// `batch`
+    Batch(Batch),
     /// `approve`
     Approve(Approve),
 }
@@ -43,19 +46,21 @@ impl Command {
             Command::Info(_) => "info",
             Command::Ping(_) => "ping",
             Command::Rpc(_) => "rpc",
+            Command::Batch(_) => "batch",
             Command::Approve(_) => "approve",
         }
     }
 
     /// Whether it makes many requests of one server, whose failures it deals with one by one.
     pub fn is_long(&self) -> bool {
-        false
+        matches!(self, Command::Batch(_))
     }
 
     /// The forms in which it can print its answer, the usual one first.
     pub fn formats(&self) -> &'static [Format] {
         match self {
             Command::Call(_) => Format::ALL,
+            Command::Batch(_) => &[Format::Json],
             _ => &[Format::Text, Format::Json],
         }
     }
@@ -178,6 +183,42 @@ pub struct Rpc {
     pub params: Option<String>,
 }
 
+/// make many requests on one connection, one per line
+#[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
+#[argh(subcommand, name = "batch", help_triggers("-h", "--help"))]
+#[argh(
+    note = "A line is a JSON object: {{\"tool\": NAME, \"arguments\": {{...}}}} or {{\"method\": NAME,                \"params\": {{...}}}}, with \"id\" (any JSON; else the number of the line) and                \"timeout\" (like -t) if you like."
+)]
+#[argh(
+    note = "For every line that was read one line comes out: {{\"id\", \"exit\", \"ms\", \"result\"}},                or \"error\" in place of \"result\", with the exit codes of `call`. They come in the                order in which the requests end."
+)]
+#[argh(
+    note = "The exit code is that of the first line, in the order of the input, that failed.                A server that ends is started again for the next line."
+)]
+#[argh(example = "jq -c '.[]' rows.json | mcpmini batch db -P 8 --keep-going - > out.ndjson")]
+#[argh(example = "mcpmini batch --ordered files calls.jsonl")]
+pub struct Batch {
+    /// how many requests are under way at a time (default 4)
+    #[argh(option, short = 'P', arg_name = "N", from_str_fn(at_least_one))]
+    pub jobs: Option<usize>,
+
+    /// print the outcomes in the order of the lines
+    #[argh(switch)]
+    pub ordered: bool,
+
+    /// send further lines after one has failed
+    #[argh(switch)]
+    pub keep_going: bool,
+
+    /// the server: a URL, a name from the configuration, or a command line in quotes
+    #[argh(positional, arg_name = "SERVER")]
+    pub server: String,
+
+    /// the file with the lines, or - for standard input
+    #[argh(positional, arg_name = "FILE|-")]
+    pub input: String,
+}
+
 /// allow servers that the configuration of a project defines
 #[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
 #[argh(subcommand, name = "approve", help_triggers("-h", "--help"))]
@@ -194,4 +235,9 @@ pub struct Approve {
     /// the server
     #[argh(positional, arg_name = "NAME")]
     pub name: Option<String>,
+}
+
+// argh wants errors as text.
+fn at_least_one(text: &str) -> Result<usize, String> {
+    count(text).map_err(|invalid| invalid.to_string())
 }

@@ -83,6 +83,11 @@ fn meaning(line: &str) -> String {
             switch(rpc.envelope, "--envelope");
             add(format!("{} {} {:?}", rpc.server, rpc.method, rpc.params));
         }
+        Command::Batch(batch) => {
+            switch(batch.ordered, "--ordered");
+            switch(batch.keep_going, "--keep-going");
+            add(format!("{:?} {} {}", batch.jobs, batch.server, batch.input));
+        }
         Command::Approve(approve) => add(format!("{:?} {:?}", approve.name, approve.accept)),
     }
     if !tail.is_empty() {

@@ -54,6 +54,12 @@ pub(super) fn write(run: &Run<'_>, json: &Json) -> Result<Outcome, Error> {
     })
 }
 
+/// Why a tool failed, if its result says that it did.
+pub(in super::super) fn failure(json: &Json) -> Option<String> {
+    let result = CallResult::read(json.as_str(), &mut Document::new());
+    result.is_error.then(|| failure_text(&result))
+}
+
 /// The text blocks, each ended by a line feed; without any, the structured content. Of blocks that
 /// are no text a note tells that they are there.
 fn write_text(run: &Run<'_>, result: &CallResult<'_>) -> Result<(), Error> {

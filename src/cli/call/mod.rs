@@ -2,6 +2,8 @@
 
 mod answer;
 
+pub(super) use answer::failure;
+
 use smol::LocalExecutor;
 
 use super::args::Format;
@@ -51,7 +53,9 @@ async fn answer(
     let mut retried = false;
     let result = loop {
         let (params, mirrored) = prepare(call, words, contents, tool.as_ref())?;
-        match contact.try_request(method::CALL_TOOL, params, mirrored).await? {
+        let request = contact.prepare(method::CALL_TOOL, params, mirrored);
+        let repeatable = tool.as_ref().is_some_and(|tool| tool.annotations.is_repeatable());
+        match contact.try_call(request, repeatable).await? {
             Ok(result) => break result,
             Err(NoResult::Error(error))
                 if error.code == ErrorObject::HEADER_MISMATCH && !retried =>
@@ -82,8 +86,8 @@ async fn answer(
     }
 }
 
-/// The tool, if anything about it must be known: the types of its arguments, or which of them are
-/// mirrored into headers.
+/// The tool, if anything about it must be known: the types of its arguments, which of them are
+/// mirrored into headers, or whether it may run twice.
 async fn tool(
     call: &Call,
     words: &Words,
@@ -97,7 +101,8 @@ async fn tool(
             Some(revision) => revision.mirrored_headers,
             None => contact.settle().await?.mirrored_headers,
         };
-    match mirrors || words.needs_schema() {
+    let retries = 0 < contact.policy().asked;
+    match mirrors || retries || words.needs_schema() {
         true => Catalog::find(contact, &call.tool).await.map(Some),
         false => Ok(None),
     }
@@ -115,14 +120,18 @@ fn prepare(
     let options = Options { check: !call.no_check };
     let arguments = arguments::build(words, contents, schema.as_ref(), options);
     let arguments = arguments.map_err(|mistake| usage(&mistake))?;
-    let annotated = tool.and_then(Tool::input_schema).map(headers::mirrored);
-    let mirrored = match annotated {
-        Some(Ok(annotated)) => headers::values(&annotated, &arguments)
-            .map_err(|unfit| Error::new(Exit::Usage, unfit.to_string()).phase(Phase::Usage))?,
-        _ => Vec::new(),
-    };
+    let mirrored = tool.map_or(Ok(Vec::new()), |tool| mirrored(tool, &arguments))?;
     let params = Params::new().with("name", json::string(&call.tool)).with("arguments", arguments);
     Ok((params, mirrored))
+}
+
+/// The arguments of a tool to mirror into headers; `arguments` is the text of an object.
+pub(super) fn mirrored(tool: &Tool, arguments: &str) -> Result<Vec<(String, String)>, Error> {
+    match tool.input_schema().map(headers::mirrored) {
+        Some(Ok(annotated)) => headers::values(&annotated, arguments)
+            .map_err(|unfit| Error::new(Exit::Usage, unfit.to_string()).phase(Phase::Usage)),
+        _ => Ok(Vec::new()),
+    }
 }
 
 /// Many servers report a tool that they do not have as a tool that failed. Their list tells them

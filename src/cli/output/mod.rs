@@ -3,7 +3,7 @@
 pub(super) mod events;
 mod file;
 
-pub(super) use file::check as check_file;
+pub(super) use file::{Growing, check as check_file};
 
 use std::borrow::Cow;
 

@@ -111,6 +111,9 @@ fn answer(
     client: &mut dyn Client,
 ) -> Result<String, Refusal> {
     let modern = params.revision().is_some();
+    if options.has_fault("crash") && method.starts_with("tools/") {
+        std::process::exit(3);
+    }
     if method != "initialize" && !options.speaks(if modern { "modern" } else { "legacy" }) {
         return Err(refusal(-32601, format!("Method not found: {method}")));
     }
@@ -136,7 +139,8 @@ fn answer(
         "ping" => json!({}),
         "tools/list" => json!({ "tools": tools::list() }),
         "tools/call" => {
-            let result = tools::call(params, modern, client)?;
+            options.note_call();
+            let result = tools::call(params, modern, options, client)?;
             return Ok(if modern { completed(&result) } else { result });
         }
         _ => return Err(refusal(-32601, format!("Method not found: {method}"))),

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::Options;
 use crate::protocol::{Client, Params, Refusal, refusal};
 
 /// A red dot, as a PNG file of 1 × 1 pixel.
@@ -53,6 +54,7 @@ pub(crate) fn list() -> Value {
             &[],
         ),
         tool("greet", "Asks for your name", json!({}), &[]),
+        tool("count", "Counts how often it was called", json!({}), &[]),
         tool("crash", "Ends the server in the middle of the call", json!({}), &[]),
     ])
 }
@@ -74,6 +76,7 @@ fn tool(name: &str, description: &str, properties: Value, required: &[&str]) -> 
 pub(crate) fn call(
     params: &Params<'_>,
     modern: bool,
+    options: &Options,
     client: &mut dyn Client,
 ) -> Result<String, Refusal> {
     let name = params.name.as_deref().unwrap_or_default();
@@ -120,6 +123,7 @@ pub(crate) fn call(
         "numbers" => format!(r#"{{"content":[],"structuredContent":{NUMBERS}}}"#),
         "greet" if modern => greet_in_two_rounds(params),
         "greet" => greet(client),
+        "count" => says(&options.count().to_string()),
         "crash" => {
             eprintln!("panic: the disk is full");
             std::process::exit(3);
