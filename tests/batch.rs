@@ -430,3 +430,30 @@ fn who_stops_reading_ends_the_batch() {
     assert_eq!((outcome.out.lines().count(), outcome.err.as_str()), (2, ""));
     assert_eq!(scratch.lines("code"), ["141"]);
 }
+
+// -------------------------------------------------------------------------------------- bench
+
+#[test]
+fn bench_measures_calls() {
+    let scratch = Scratch::new();
+    let server = logging(&scratch, "");
+    let bench = |words: &[&str]| run(&mut scratch.mcpmini(["bench", &server].iter().chain(words)));
+    let outcome = bench(&["add", "a=1", "b=2", "-n", "25", "-P3", "--json"]);
+    assert_eq!((outcome.code, outcome.err.as_str()), (0, ""));
+    let found: Value = serde_json::from_str(&outcome.out).unwrap();
+    assert_eq!((&found["answered"], &found["failed"]), (&json!(25), &json!({})));
+    let ms = |name: &str| found["ms"][name].as_f64().unwrap();
+    assert!(ms("p50") <= ms("p90") && ms("p90") <= ms("p99") && ms("p99") <= ms("max"));
+    assert_eq!(received(&scratch, "tools/call"), 25);
+
+    let outcome = bench(&["count", "-n2"]);
+    assert_eq!((outcome.code, outcome.out.lines().count()), (0, 8), "{}", outcome.out);
+    // The first failure ends it, and is its exit code.
+    let outcome = bench(&["fail", "-n", "50"]);
+    assert_eq!(outcome.code, 1, "{}", outcome.out);
+    assert!(outcome.out.contains("1 (tool_error)"), "{}", outcome.out);
+    let outcome = bench(&["fail", "-n", "50", "--keep-going"]);
+    assert!(outcome.out.contains("50 (tool_error)"), "{}", outcome.out);
+    assert_eq!(bench(&["add", "a=1"]).code, 2);
+    assert_eq!(bench(&["none", "--", "--a", "1"]).code, 3);
+}

@@ -10,6 +10,7 @@ pub mod terminal;
 mod answers;
 mod approve;
 mod batch;
+mod bench;
 mod call;
 mod catalog;
 mod contact;
@@ -78,6 +79,7 @@ async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Ex
         Command::Ping(ping) => ping::run(run, ping, executor).await,
         Command::Rpc(rpc) => rpc::run(run, rpc, executor).await,
         Command::Batch(batch) => batch::run(run, batch, executor).await,
+        Command::Bench(bench) => bench::run(run, bench, executor).await,
         Command::Approve(approve) => approve::run(run, approve),
     }
 }

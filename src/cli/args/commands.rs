@@ -25,6 +25,8 @@ pub enum Command {
     Rpc(Rpc),
     /// `batch`
     Batch(Batch),
+    /// `bench`
+    Bench(Bench),
     /// `approve`
     Approve(Approve),
 }
@@ -34,7 +36,7 @@ pub(super) const ALIASES: &[(&str, &str)] = &[("raw", "rpc")];
 
 /// Commands that make something of their own of the words after `--`. For all others they are
 /// plain words, which is how a word that begins with a dash is written.
-pub(super) const WITH_TAIL: &[&str] = &["call"];
+pub(super) const WITH_TAIL: &[&str] = &["call", "bench"];
 
 impl Command {
     /// Its name.
@@ -47,6 +49,7 @@ impl Command {
             Command::Ping(_) => "ping",
             Command::Rpc(_) => "rpc",
             Command::Batch(_) => "batch",
+            Command::Bench(_) => "bench",
             Command::Approve(_) => "approve",
         }
     }
@@ -186,19 +189,18 @@ pub struct Rpc {
 /// make many requests on one connection, one per line
 #[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
 #[argh(subcommand, name = "batch", help_triggers("-h", "--help"))]
-#[argh(
-    note = "A line is a JSON object: {{\"tool\": NAME, \"arguments\": {{...}}}} or {{\"method\": NAME,                \"params\": {{...}}}}, with \"id\" (any JSON; else the number of the line) and                \"timeout\" (like -t) if you like."
-)]
-#[argh(
-    note = "For every line that was read one line comes out: {{\"id\", \"exit\", \"ms\", \"result\"}},                or \"error\" in place of \"result\", with the exit codes of `call`. They come in the                order in which the requests end."
-)]
-#[argh(
-    note = "The exit code is that of the first line, in the order of the input, that failed.                A server that ends is started again for the next line."
-)]
+#[argh(note = "A line is a JSON object, {{\"tool\": NAME, \"arguments\": {{...}}}} or \
+               {{\"method\": NAME, \"params\": {{...}}}}, with \"id\" (any JSON, else the number of the \
+               line) and \"timeout\" (as for -t) if you like.")]
+#[argh(note = "For every line that was read one comes out, with \"id\", \"exit\", \"ms\", and \
+               \"result\" or \"error\", when its request has ended. The exit codes are those of \
+               `call`.")]
+#[argh(note = "The exit code of the whole is that of the first line that failed, in the order of \
+               the input. A server that ends is started again for the next line.")]
 #[argh(example = "jq -c '.[]' rows.json | mcpmini batch db -P 8 --keep-going - > out.ndjson")]
 #[argh(example = "mcpmini batch --ordered files calls.jsonl")]
 pub struct Batch {
-    /// how many requests are under way at a time (default 4)
+    /// how many requests are under way at a time (default 4, in bench 1)
     #[argh(option, short = 'P', arg_name = "N", from_str_fn(at_least_one))]
     pub jobs: Option<usize>,
 
@@ -206,7 +208,7 @@ pub struct Batch {
     #[argh(switch)]
     pub ordered: bool,
 
-    /// send further lines after one has failed
+    /// go on with further requests after one has failed
     #[argh(switch)]
     pub keep_going: bool,
 
@@ -217,6 +219,47 @@ pub struct Batch {
     /// the file with the lines, or - for standard input
     #[argh(positional, arg_name = "FILE|-")]
     pub input: String,
+}
+
+/// call a tool again and again and print how long it took
+#[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
+#[argh(subcommand, name = "bench", help_triggers("-h", "--help"))]
+#[argh(note = "All calls go over one connection, and opening it is not part of them. p50 is the \
+               time within which half of the calls were answered.")]
+#[argh(example = "mcpmini bench -n 1000 -P 8 db query sql='select 1'")]
+#[argh(example = "mcpmini bench --json https://mcp.example.com/mcp echo text=hi | jq .ms.p99")]
+pub struct Bench {
+    /// how many calls to make (default 100)
+    #[argh(option, short = 'n', arg_name = "N", from_str_fn(at_least_one))]
+    pub calls: Option<usize>,
+
+    /// how many requests are under way at a time (default 4, in bench 1)
+    #[argh(option, short = 'P', arg_name = "N", from_str_fn(at_least_one))]
+    pub jobs: Option<usize>,
+
+    /// go on with further requests after one has failed
+    #[argh(switch)]
+    pub keep_going: bool,
+
+    /// treat every KEY=VALUE as text, without asking for the tool's schema
+    #[argh(switch)]
+    pub no_schema: bool,
+
+    /// send the arguments even when they do not fit the tool's schema
+    #[argh(switch)]
+    pub no_check: bool,
+
+    /// the server: a URL, a name from the configuration, or a command line in quotes
+    #[argh(positional, arg_name = "SERVER")]
+    pub server: String,
+
+    /// the tool
+    #[argh(positional, arg_name = "TOOL")]
+    pub tool: String,
+
+    /// the tool's arguments, as for call
+    #[argh(positional, arg_name = "ARG")]
+    pub args: Vec<String>,
 }
 
 /// allow servers that the configuration of a project defines

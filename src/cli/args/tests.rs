@@ -88,6 +88,11 @@ fn meaning(line: &str) -> String {
             switch(batch.keep_going, "--keep-going");
             add(format!("{:?} {} {}", batch.jobs, batch.server, batch.input));
         }
+        Command::Bench(bench) => {
+            switch(bench.keep_going, "--keep-going");
+            let (calls, jobs) = (bench.calls, bench.jobs);
+            add(format!("{calls:?} {jobs:?} {} {} {:?}", bench.server, bench.tool, bench.args));
+        }
         Command::Approve(approve) => add(format!("{:?} {:?}", approve.name, approve.accept)),
     }
     if !tail.is_empty() {

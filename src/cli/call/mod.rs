@@ -88,7 +88,7 @@ async fn answer(
 
 /// The tool, if anything about it must be known: the types of its arguments, which of them are
 /// mirrored into headers, or whether it may run twice.
-async fn tool(
+pub(super) async fn tool(
     call: &Call,
     words: &Words,
     contact: &mut Contact<'_>,
@@ -109,7 +109,7 @@ async fn tool(
 }
 
 /// The parameters of the call, and the arguments to mirror into headers.
-fn prepare(
+pub(super) fn prepare(
     call: &Call,
     words: &Words,
     contents: &[Vec<u8>],
@@ -166,7 +166,8 @@ fn refused_question(contact: &Contact<'_>, error: Error) -> Error {
     }
 }
 
-fn usage(mistake: &ArgError) -> Error {
+/// The error for arguments that make no sense.
+pub(super) fn usage(mistake: &ArgError) -> Error {
     Error::new(Exit::Usage, mistake.to_string()).phase(Phase::Usage).sent(Sent::No)
 }
 
