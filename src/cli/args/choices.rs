@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use super::keyword::{NotOneOf, keywords};
-use super::suggest::closest;
 use crate::protocol::Revision;
+use crate::protocol::similar::closest;
 
 keywords! {
     /// The form in which an answer is printed (`--output`).
