@@ -173,9 +173,7 @@ impl<'a> Contact<'a> {
             Place { stdio, server: &self.server.name, max_time: self.run.settings.max_time };
         let error = explain::no_result(no_result, &place).server(self.server.name.clone());
         match &self.client {
-            Some(client) if error.stderr_tail.is_none() && shows_stderr(&error) => {
-                error.stderr_tail(client.stderr_tail())
-            }
+            Some(client) if shows_stderr(&error) => error.stderr_tail(client.stderr_tail()),
             _ => error,
         }
     }

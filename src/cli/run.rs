@@ -8,7 +8,6 @@ use super::args::{Command, Globals, Invocation};
 use super::errors::warnings::Style;
 use super::errors::{Error, Warnings};
 use super::exit::Exit;
-use super::output;
 use super::terminal::Stream;
 use crate::env::Env;
 use crate::env::signals::Endings;
@@ -39,9 +38,6 @@ impl<'a> Run<'a> {
         variable: Environment<'_>,
     ) -> Result<Run<'a>, Error> {
         let settings = invocation.settings(variable)?;
-        if let Some(path) = &invocation.globals.out {
-            output::check_file(&env.absolute(path))?;
-        }
         let endings = Endings::watch()
             .map_err(|error| Error::new(Exit::Bug, format!("cannot watch for signals: {error}")))?;
         let total = settings.max_time.unwrap_or(settings::MAX_TIME).duration();
