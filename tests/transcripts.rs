@@ -22,6 +22,8 @@
 //! # …                                        a remark
 //! ```
 
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 

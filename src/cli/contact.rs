@@ -186,7 +186,7 @@ impl<'a> Contact<'a> {
     /// Ends the conversation: what is still to be said is said, and nothing of the server is left.
     /// A signal makes it hurry; its number is returned.
     pub(super) async fn close(mut self) -> Option<i32> {
-        let Some(client) = self.client.take() else { return None };
+        let client = self.client.take()?;
         if let Some(revision) = self.watcher.opened()
             && self.pin().is_none()
         {
@@ -249,7 +249,7 @@ impl<'a> Contact<'a> {
 
     /// The limit for the start: what is said about it, else what is said about every answer.
     fn start_timeout(&self) -> Option<Duration> {
-        let said = self.run.settings.start_timeout.or_else(|| match self.server.start_timeout {
+        let said = self.run.settings.start_timeout.or(match self.server.start_timeout {
             Some(_) => None,
             None => self.run.settings.timeout,
         });

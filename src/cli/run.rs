@@ -1,6 +1,5 @@
 //! One run of the program: what was asked for, and the ways to say something beside the answer.
 
-use std::cell::RefCell;
 use std::time::Instant;
 
 use super::args::settings::{self, Environment, Settings};
@@ -27,7 +26,7 @@ pub(super) struct Run<'a> {
     pub(super) deadline: Option<Instant>,
     command: &'a Command,
     warnings: Warnings,
-    endings: RefCell<Endings>,
+    endings: Endings,
 }
 
 impl<'a> Run<'a> {
@@ -54,7 +53,7 @@ impl<'a> Run<'a> {
             env,
             command: &invocation.command,
             warnings: Warnings::new(style),
-            endings: RefCell::new(endings),
+            endings,
         })
     }
 
@@ -65,11 +64,7 @@ impl<'a> Run<'a> {
 
     /// The number of the next signal that asks us to end.
     pub(super) async fn interrupted(&self) -> i32 {
-        // Borrowed only while somebody waits: no two wait at the same time.
-        let Ok(mut endings) = self.endings.try_borrow_mut() else {
-            return futures_lite::future::pending().await;
-        };
-        endings.next().await
+        self.endings.next().await
     }
 
     /// Says something that people may want to know, once.
