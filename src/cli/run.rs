@@ -1,6 +1,6 @@
 //! One run of the program: what was asked for, and the ways to say something beside the answer.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::task::Poll;
 use std::time::Instant;
 
@@ -11,7 +11,6 @@ use super::args::{Command, Globals, Invocation};
 use super::errors::warnings::Style;
 use super::errors::{Error, Warnings};
 use super::exit::Exit;
-use super::output;
 use super::terminal::Stream;
 use crate::env::Env;
 use crate::env::signals::Endings;
@@ -31,7 +30,7 @@ pub(super) struct Run<'a> {
     pub(super) deadline: Option<Instant>,
     command: &'a Command,
     warnings: Warnings,
-    endings: RefCell<Endings>,
+    endings: Endings,
     /// How many signals have come, and the number of the last one.
     interruptions: Cell<(u32, i32)>,
 }
@@ -44,9 +43,6 @@ impl<'a> Run<'a> {
         variable: Environment<'_>,
     ) -> Result<Run<'a>, Error> {
         let settings = invocation.settings(variable)?;
-        if let Some(path) = &invocation.globals.out {
-            output::check_file(&env.absolute(path))?;
-        }
         let endings = Endings::watch()
             .map_err(|error| Error::new(Exit::Bug, format!("cannot watch for signals: {error}")))?;
         let total = settings.max_time.unwrap_or(settings::MAX_TIME).duration();
@@ -63,7 +59,7 @@ impl<'a> Run<'a> {
             env,
             command: &invocation.command,
             warnings: Warnings::new(style),
-            endings: RefCell::new(endings),
+            endings,
             interruptions: Cell::default(),
         })
     }
@@ -78,7 +74,7 @@ impl<'a> Run<'a> {
     pub(super) async fn interrupted(&self) -> i32 {
         let seen = self.interruptions.get().0;
         future::poll_fn(|context| {
-            if let Poll::Ready(signal) = self.endings.borrow_mut().poll_next(context) {
+            if let Poll::Ready(signal) = self.endings.poll_next(context) {
                 self.interruptions.set((self.interruptions.get().0 + 1, signal));
                 // Those who were asked before in this turn have not seen it yet.
                 context.waker().wake_by_ref();

@@ -209,7 +209,7 @@ impl<T> Flights<T> {
             Readiness::OpensAt(at) if at <= now => drop(link.open()),
             Readiness::OpensAt(at) => {
                 if link.is_hopeless() {
-                    self.refuse_newcomers();
+                    self.refuse_hopeless();
                 }
                 return or_deadline(at);
             }
@@ -238,14 +238,16 @@ impl<T> Flights<T> {
         }));
     }
 
-    /// While the server may not be started because it always ends at once, calls that come now fail
-    /// as the last ones did. Those that are to be sent again wait their turn.
-    fn refuse_newcomers(&mut self) {
+    /// While the server may not be started because it always ends at once, calls fail as the last
+    /// ones did. Only those wait that the user wants to be sent again.
+    fn refuse_hopeless(&mut self) {
         let Some(failure) = &self.last_failure else { return };
-        let newcomers = self.waiting.extract_if(.., |waiting| waiting.flight.attempts == 0);
-        self.landed.extend(newcomers.map(|waiting| Landed {
-            tag: waiting.flight.tag,
-            result: Err(NoResult::Failed(untried(failure))),
+        let asked = self.policy.asked;
+        let hopeless = |waiting: &mut Waiting<T>| asked == 0 || waiting.flight.attempts == 0;
+        self.landed.extend(self.waiting.extract_if(.., hopeless).map(|waiting| {
+            let was_sent = 0 < waiting.flight.attempts;
+            let failure = if was_sent { failure.clone() } else { untried(failure) };
+            Landed { tag: waiting.flight.tag, result: Err(NoResult::Failed(failure)) }
         }));
     }
 

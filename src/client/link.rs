@@ -41,6 +41,8 @@ pub struct Link<'a> {
     ending: Option<Ending>,
     breaker: Breaker,
     starts: u32,
+    /// The last lines that the server of the last lost connection wrote on its standard error.
+    last_words: String,
 }
 
 /// A lost connection that is being cleaned up.
@@ -65,12 +67,8 @@ pub(super) enum Readiness {
 impl<'a> Link<'a> {
     /// A link that is not open yet.
     pub fn new(access: Access<'a>) -> Link<'a> {
-        Link { access, client: None, ending: None, breaker: Breaker::default(), starts: 0 }
-    }
-
-    /// The client, open or not.
-    pub fn client(&self) -> Option<&Client> {
-        self.client.as_ref()
+        let (breaker, last_words) = (Breaker::default(), String::new());
+        Link { access, client: None, ending: None, breaker, starts: 0, last_words }
     }
 
     /// The client, to be driven.
@@ -80,7 +78,20 @@ impl<'a> Link<'a> {
 
     /// The session; `None` before the connection is opened for the first time.
     pub fn session(&self) -> Option<&Session> {
-        self.client().map(Client::session)
+        self.client.as_ref().map(Client::session)
+    }
+
+    /// The last lines that the server wrote on its standard error.
+    pub fn stderr_tail(&self) -> String {
+        self.client.as_ref().map_or_else(|| self.last_words.clone(), Client::stderr_tail)
+    }
+
+    /// The last lines of the server whose connection was lost last.
+    pub fn last_words(&self) -> String {
+        match &self.client {
+            Some(client) if client.session().is_over() => client.stderr_tail(),
+            _ => self.last_words.clone(),
+        }
     }
 
     /// How often the connection was opened.
@@ -161,6 +172,7 @@ impl<'a> Link<'a> {
 
     fn discard(&mut self) {
         let Some(client) = self.client.take() else { return };
+        self.last_words = client.stderr_tail();
         if let (Certainty::Unknown, Some(about)) = (self.access.certainty, client.session().about())
         {
             // It will speak what it spoke; if not, the session finds out.

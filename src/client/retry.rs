@@ -156,7 +156,7 @@ mod tests {
     use crate::protocol::session::{Limit, TimedOut};
 
     fn broken(kind: FaultKind, sent: Sent) -> NoResult {
-        let fault = Fault { kind, text: String::new(), sent, stderr_tail: String::new() };
+        let fault = Fault { kind, text: String::new(), sent };
         NoResult::Failed(Failure::Broken(fault))
     }
 

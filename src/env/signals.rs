@@ -28,8 +28,8 @@ impl Endings {
     }
 
     /// The number of the next signal. Never ready when all are ignored.
-    pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<i32> {
-        let Some(signals) = &mut self.0 else { return Poll::Pending };
+    pub fn poll_next(&self, context: &mut Context<'_>) -> Poll<i32> {
+        let Some(mut signals) = self.0.as_ref() else { return Poll::Pending };
         match signals.poll_next(context) {
             Poll::Ready(Some(Ok(signal))) => Poll::Ready(signal as i32),
             Poll::Ready(Some(Err(_)) | None) | Poll::Pending => Poll::Pending,

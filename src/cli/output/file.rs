@@ -92,7 +92,7 @@ fn begin_beside(path: &Path) -> io::Result<Begun> {
 
 /// Makes sure that a file can be there, as far as that can be told before there is an answer: it
 /// would be a pity about a call that has run.
-pub(in super::super) fn check(path: &Path) -> Result<(), Error> {
+pub(super) fn check(path: &Path) -> Result<(), Error> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     if path.is_dir() {
         return Err(unwritable(path, "it is a directory").sent(Sent::No));
