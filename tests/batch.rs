@@ -178,8 +178,8 @@ fn outcomes_go_into_a_file_as_a_whole() {
 fn a_slow_reader_slows_the_server_down() {
     let scratch = Scratch::new();
     let server = logging(&scratch, "");
-    let line = r#"{"tool":"text","arguments":{"bytes":100000}}"#;
-    let input = format!("{line}\n").repeat(1_000);
+    let line = r#"{"tool":"text","arguments":{"bytes":50000}}"#;
+    let input = format!("{line}\n").repeat(200);
     let path = scratch.write("input", input);
     let mut command = scratch.mcpmini(["batch", &server, &path]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -188,10 +188,10 @@ fn a_slow_reader_slows_the_server_down() {
     out.read_line(&mut first).unwrap();
     thread::sleep(Duration::from_millis(700));
     let while_stalled = received(&scratch, "tools/call");
-    assert!(while_stalled < 30, "{while_stalled} calls were made for one that was read");
+    assert!(while_stalled < 40, "{while_stalled} calls were made for one that was read");
     let mut rest = String::new();
     out.read_to_string(&mut rest).unwrap();
-    assert_eq!((rest.lines().count(), child.wait().unwrap().code()), (999, Some(0)));
+    assert_eq!((rest.lines().count(), child.wait().unwrap().code()), (199, Some(0)));
 }
 
 /// A server that is slow is not buried under lines, and what it has done is there at once.

@@ -14,6 +14,7 @@ use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::explain::{self, Place};
 use super::run::Run;
+use super::session;
 use super::target;
 use super::watcher::Watcher;
 use crate::cache::{Eras, Lists, Mode};
@@ -22,7 +23,6 @@ use crate::client::{Access, Flights, Landed, Link, NoResult, Server};
 use crate::config::{self, Binding, Endpoint};
 use crate::protocol::Revision;
 use crate::protocol::json::{self, Json};
-use crate::protocol::jsonrpc::Limits;
 use crate::protocol::message::Sent;
 use crate::protocol::method;
 use crate::protocol::opening::Certainty;
@@ -200,6 +200,11 @@ impl<'a> Contact<'a> {
         }
     }
 
+    /// How often the server was started or reached.
+    pub(super) fn starts(&self) -> u32 {
+        self.link.as_ref().map_or(0, Link::starts)
+    }
+
     /// How often requests are sent again.
     pub(super) fn policy(&self) -> Policy {
         Policy {
@@ -233,6 +238,9 @@ impl<'a> Contact<'a> {
         let place =
             Place { stdio, server: &self.server.name, max_time: self.run.settings.max_time };
         let error = explain::no_result(no_result, &place).server(self.server.name.clone());
+        if error.stderr_tail.is_some() {
+            return error;
+        }
         match (&self.link, error.exit) {
             (Some(link), Exit::Unreachable | Exit::Lost) => error.stderr_tail(link.last_words()),
             (Some(link), Exit::Protocol | Exit::Timeout) => error.stderr_tail(link.stderr_tail()),
@@ -303,14 +311,15 @@ impl<'a> Contact<'a> {
             probe_timeout: if self.is_http() { PROBE_TIMEOUT_HTTP } else { PROBE_TIMEOUT_STDIO },
             start_timeout: self.start_timeout(),
             text_ids: self.run.globals.id_format == Some(IdFormat::String),
+            relays: self.run.command().is_relay(),
             // Over HTTP a legacy server may put its questions on the stream that nobody asked for.
             listen: self.is_http() && abilities != Abilities::default(),
         };
-        let limits = Limits {
-            message: self.run.globals.max_message.unwrap_or(Limits::default().message),
-            depth: self.run.globals.max_depth.unwrap_or(Limits::default().depth),
+        let (executor, limits, certainty) = (self.executor, self.run.limits(), self.certainty());
+        let server = match session::target(self.run, &self.server, abilities)? {
+            Some(shared) => Server::Shared(shared),
+            None => self.target()?,
         };
-        let (executor, server, certainty) = (self.executor, self.target()?, self.certainty());
         Ok(Access { executor, server, limits, certainty, profile })
     }
 

@@ -22,8 +22,10 @@ mod ping;
 mod rpc;
 mod run;
 mod schema;
+mod session;
 mod sources;
 mod target;
+mod together;
 mod tools;
 mod watcher;
 
@@ -81,6 +83,7 @@ async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Ex
         Command::Rpc(rpc) => rpc::run(run, rpc, executor).await,
         Command::Batch(batch) => batch::run(run, batch, executor).await,
         Command::Bench(bench) => bench::run(run, bench, executor).await,
+        Command::Session(session) => session::run(run, session, executor).await,
         Command::Approve(approve) => approve::run(run, approve),
     }
 }

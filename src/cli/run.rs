@@ -14,6 +14,7 @@ use super::exit::Exit;
 use super::terminal::Stream;
 use crate::env::Env;
 use crate::env::signals::Endings;
+use crate::protocol::jsonrpc::Limits;
 
 /// One run of the program.
 #[derive(Debug)]
@@ -67,6 +68,14 @@ impl<'a> Run<'a> {
     /// What to do.
     pub(super) fn command(&self) -> &'a Command {
         self.command
+    }
+
+    /// The bounds on messages.
+    pub(super) fn limits(&self) -> Limits {
+        Limits {
+            message: self.globals.max_message.unwrap_or(Limits::default().message),
+            depth: self.globals.max_depth.unwrap_or(Limits::default().depth),
+        }
     }
 
     /// The number of the next signal that asks us to end. Everybody who waits is told; all must

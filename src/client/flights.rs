@@ -134,8 +134,7 @@ impl<T> Flights<T> {
                 Happening::Notified(notification) => observer.notified(&notification),
                 Happening::Odd(oddity) => {
                     if !observer.odd(&oddity) {
-                        // Nobody can tell which call it belongs to.
-                        self.land_all(link, "the client gave up", || NoResult::Odd(oddity.clone()));
+                        self.reject(link, &oddity);
                     }
                 }
                 Happening::Asked(question) => match observer.asked(&question) {
@@ -163,6 +162,14 @@ impl<T> Flights<T> {
     pub fn answer(&self, link: &mut Link<'_>, to: Asker, answer: Result<String, ErrorObject>) {
         if let Some(client) = link.client_mut() {
             client.session.answer(to, answer);
+        }
+    }
+
+    /// Ends all calls because of something that is not tolerated: nobody can tell which of them it
+    /// belongs to.
+    pub fn reject(&mut self, link: &mut Link<'_>, oddity: &Oddity) {
+        for (tag, _) in self.cancel(link, "the client gave up", |_| true) {
+            self.landed.push_back(Landed { tag, result: Err(NoResult::Odd(oddity.clone())) });
         }
     }
 
@@ -205,7 +212,7 @@ impl<T> Flights<T> {
         }
         match link.readiness(now) {
             Readiness::Open => (),
-            Readiness::Ending => return deadline,
+            Readiness::Draining | Readiness::Ending => return deadline,
             Readiness::OpensAt(at) if at <= now => drop(link.open()),
             Readiness::OpensAt(at) => {
                 if link.is_hopeless() {
@@ -319,12 +326,6 @@ impl<T> Flights<T> {
         }
         let result = Err(NoResult::Asked(question));
         self.landed.push_back(Landed { tag: flight.tag, result });
-    }
-
-    fn land_all(&mut self, link: &mut Link<'_>, reason: &str, why: impl Fn() -> NoResult) {
-        for (tag, _) in self.cancel(link, reason, |_| true) {
-            self.landed.push_back(Landed { tag, result: Err(why()) });
-        }
     }
 }
 

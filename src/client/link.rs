@@ -60,6 +60,8 @@ pub(super) enum Readiness {
     Open,
     /// It can be opened at that instant; at once when it is not in the future.
     OpensAt(Instant),
+    /// The last one is lost, and [`Link::step`] still has to tell what became of its calls.
+    Draining,
     /// Something is left of the last one; [`Link::step`] waits until it is gone.
     Ending,
 }
@@ -140,7 +142,7 @@ impl<'a> Link<'a> {
             let now = Instant::now();
             match self.readiness(now) {
                 Readiness::Open => break,
-                Readiness::Ending => drop(self.step().await),
+                Readiness::Draining | Readiness::Ending => drop(self.step().await),
                 Readiness::OpensAt(at) if at <= now => break,
                 Readiness::OpensAt(at) => drop(Timer::at(at).await),
             }
@@ -150,10 +152,11 @@ impl<'a> Link<'a> {
 
     /// Whether a connection is open or can be. A lost one begins to be cleaned up here.
     pub(super) fn readiness(&mut self, now: Instant) -> Readiness {
-        if self.session().is_some_and(|session| !session.is_over()) {
-            return Readiness::Open;
+        match self.session() {
+            Some(session) if !session.is_over() => return Readiness::Open,
+            Some(session) if session.has_more_to_say() => return Readiness::Draining,
+            Some(_) | None => self.discard(),
         }
-        self.discard();
         match self.ending {
             Some(_) => Readiness::Ending,
             None => Readiness::OpensAt(self.breaker.opens_at(now)),

@@ -29,7 +29,7 @@ pub use self::pages::{Pages, RepeatedPage};
 use crate::protocol::Session;
 use crate::protocol::jsonrpc::{ErrorObject, Notification};
 use crate::protocol::message::Incoming;
-use crate::protocol::session::{Call, Event, Failure, Oddity, Output, Question, Ticket};
+use crate::protocol::session::{Call, Event, Failure, Fate, Oddity, Output, Question, Ticket};
 use crate::transport::Connection;
 
 /// A server that can be asked.
@@ -74,6 +74,17 @@ pub enum NoResult {
     Asked(Question),
     /// A signal came, with this number.
     Interrupted(i32),
+}
+
+impl NoResult {
+    /// How far the request came.
+    pub fn fate(&self) -> Fate {
+        match self {
+            NoResult::Failed(failure) => failure.fate(),
+            NoResult::Error(_) | NoResult::Odd(_) | NoResult::Asked(_) => Fate::Settled,
+            NoResult::Interrupted(_) => Fate::Settled,
+        }
+    }
 }
 
 impl Client {
@@ -136,10 +147,11 @@ impl Client {
         None
     }
 
-    /// Hands what the session still has to say to the transport and waits until the transport has
-    /// shut down. When `hurry` is ready, there is no more time to be polite.
+    /// Gives up what is still open, hands what the session has to say to the transport, and waits
+    /// until the transport has shut down. When `hurry` is ready, there is no more time to be polite.
     pub async fn close(mut self, hurry: impl Future) {
         let now = Instant::now();
+        self.session.cancel_all("the client gave up");
         loop {
             match self.session.poll(now) {
                 Output::Transmit(outgoing) => self.connection.send(outgoing),

@@ -13,8 +13,7 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use super::NoResult;
-use crate::protocol::message::{Ending, FaultKind, Sent};
-use crate::protocol::session::Failure;
+use crate::protocol::session::{Failure, Fate};
 
 /// The longest pause between two attempts. A server that asks for a longer one is not asked again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
@@ -22,42 +21,6 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 const STARTS: usize = 5;
 /// A server that ends again and again must not keep the machine busy with starting it.
 const WINDOW: Duration = Duration::from_secs(30);
-
-/// How far a request came that has no result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
-    /// The server certainly did not act on it.
-    NotRun,
-    /// The server may or may not have acted on it.
-    Unknown,
-    /// It came to an end that another attempt would not change.
-    Settled,
-}
-
-/// How far a request came.
-pub fn fate(no_result: &NoResult) -> Fate {
-    let NoResult::Failed(failure) = no_result else { return Fate::Settled };
-    match failure {
-        Failure::Broken(fault) => match (fault.kind, fault.sent) {
-            (FaultKind::Protocol, _) => Fate::Settled,
-            (FaultKind::Unreachable, _) | (FaultKind::Lost, Sent::No) => Fate::NotRun,
-            (FaultKind::Lost, Sent::Maybe | Sent::Yes) => Fate::Unknown,
-        },
-        Failure::Refused(refused) => match refused.status {
-            429 | 502..=504 => Fate::NotRun,
-            500.. => Fate::Unknown,
-            _ => Fate::Settled,
-        },
-        Failure::NoResponse { how: Ending::Early(_), .. } => Fate::Unknown,
-        // Time that ran out is not to be had twice.
-        Failure::NoResponse { how: Ending::NoAnswer(_), .. }
-        | Failure::TimedOut(_)
-        | Failure::Malformed(_)
-        | Failure::NoCommonRevision(_)
-        | Failure::NotOpened(_)
-        | Failure::TooManyRounds => Fate::Settled,
-    }
-}
 
 /// How often requests are sent again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +42,7 @@ impl Policy {
     ///
     /// `repeatable` tells whether running it twice does what running it once does.
     pub fn plan(&self, no_result: &NoResult, repeatable: bool, attempts: u32) -> Option<Duration> {
-        let most = match (fate(no_result), repeatable) {
+        let most = match (no_result.fate(), repeatable) {
             (Fate::Settled, _) | (Fate::Unknown, false) => 0,
             (Fate::NotRun, false) => self.asked,
             (Fate::NotRun | Fate::Unknown, true) => self.asked.max(self.unasked),
@@ -151,8 +114,7 @@ impl Breaker {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::jsonrpc::ErrorObject;
-    use crate::protocol::message::{Fault, Refused};
+    use crate::protocol::message::{Fault, FaultKind, Refused, Sent};
     use crate::protocol::session::{Limit, TimedOut};
 
     fn broken(kind: FaultKind, sent: Sent) -> NoResult {
@@ -165,36 +127,10 @@ mod tests {
         NoResult::Failed(Failure::Refused(Box::new(refused)))
     }
 
-    fn ended(how: Ending) -> NoResult {
-        NoResult::Failed(Failure::NoResponse { id: 1, how })
-    }
-
     fn timed_out(sent: bool) -> NoResult {
         let after = Duration::from_secs(30);
         let timed_out = TimedOut { limit: Limit::Idle, after, sent, streaming: false };
         NoResult::Failed(Failure::TimedOut(timed_out))
-    }
-
-    #[test]
-    fn every_end_has_its_fate() {
-        let check = |no_result: NoResult, expected| assert_eq!(fate(&no_result), expected);
-        check(broken(FaultKind::Unreachable, Sent::No), Fate::NotRun);
-        check(broken(FaultKind::Lost, Sent::No), Fate::NotRun);
-        check(broken(FaultKind::Lost, Sent::Maybe), Fate::Unknown);
-        check(broken(FaultKind::Lost, Sent::Yes), Fate::Unknown);
-        check(broken(FaultKind::Protocol, Sent::Maybe), Fate::Settled);
-        check(refused(429, None), Fate::NotRun);
-        check(refused(503, None), Fate::NotRun);
-        check(refused(500, None), Fate::Unknown);
-        check(refused(501, None), Fate::Unknown);
-        check(refused(401, None), Fate::Settled);
-        check(refused(404, None), Fate::Settled);
-        check(ended(Ending::Early(String::new())), Fate::Unknown);
-        check(ended(Ending::NoAnswer(String::new())), Fate::Settled);
-        check(timed_out(true), Fate::Settled);
-        check(timed_out(false), Fate::Settled);
-        check(NoResult::Error(ErrorObject::method_not_found()), Fate::Settled);
-        check(NoResult::Interrupted(2), Fate::Settled);
     }
 
     #[test]

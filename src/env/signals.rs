@@ -1,10 +1,13 @@
 //! Signals that end the program.
 
+use std::fs::File;
 use std::io;
 use std::task::{Context, Poll};
 
 use async_signal::{Signal, Signals};
 use futures_lite::StreamExt;
+use rustix::process::getpgrp;
+use rustix::termios::tcgetpgrp;
 
 /// The signals that ask us to end: we cancel what runs, clean up, and then die of them.
 const ENDING: [Signal; 3] = [Signal::Int, Signal::Term, Signal::Hup];
@@ -35,6 +38,17 @@ impl Endings {
             Poll::Ready(Some(Err(_)) | None) | Poll::Pending => Poll::Pending,
         }
     }
+}
+
+/// Whether a signal is one that asks a program to end.
+pub fn is_ending(signal: i32) -> bool {
+    signal == Signal::Pipe as i32 || ENDING.iter().any(|ending| *ending as i32 == signal)
+}
+
+/// Whether our process group is the one that the terminal sends its signals to.
+pub fn is_in_foreground() -> bool {
+    let foreground = File::open("/dev/tty").ok().and_then(|tty| tcgetpgrp(tty).ok());
+    foreground == Some(getpgrp())
 }
 
 #[allow(unsafe_code, reason = "the only way to ask for a signal's disposition")]

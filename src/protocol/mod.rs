@@ -19,6 +19,7 @@ pub mod message;
 pub mod opening;
 pub mod params;
 pub mod pending;
+pub mod relay;
 
 pub mod model;
 pub mod session;

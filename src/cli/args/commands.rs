@@ -27,6 +27,8 @@ pub enum Command {
     Batch(Batch),
     /// `bench`
     Bench(Bench),
+    /// `session`
+    Session(Session),
     /// `approve`
     Approve(Approve),
 }
@@ -36,7 +38,7 @@ pub(super) const ALIASES: &[(&str, &str)] = &[("raw", "rpc")];
 
 /// Commands that make something of their own of the words after `--`. For all others they are
 /// plain words, which is how a word that begins with a dash is written.
-pub(super) const WITH_TAIL: &[&str] = &["call", "bench"];
+pub(super) const WITH_TAIL: &[&str] = &["call", "bench", "session"];
 
 impl Command {
     /// Its name.
@@ -50,6 +52,7 @@ impl Command {
             Command::Rpc(_) => "rpc",
             Command::Batch(_) => "batch",
             Command::Bench(_) => "bench",
+            Command::Session(_) => "session",
             Command::Approve(_) => "approve",
         }
     }
@@ -57,6 +60,11 @@ impl Command {
     /// Whether it makes many requests of one server, whose failures it deals with one by one.
     pub fn is_long(&self) -> bool {
         matches!(self, Command::Batch(_))
+    }
+
+    /// Whether it carries requests for others.
+    pub fn is_relay(&self) -> bool {
+        matches!(self, Command::Session(_))
     }
 
     /// The forms in which it can print its answer, the usual one first.
@@ -260,6 +268,30 @@ pub struct Bench {
     /// the tool's arguments, as for call
     #[argh(positional, arg_name = "ARG")]
     pub args: Vec<String>,
+}
+
+/// keep servers open while a command runs
+#[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
+#[argh(subcommand, name = "session", help_triggers("-h", "--help"))]
+#[argh(
+    note = "Write the command after --. Every `mcpmini` in it uses the servers that are open, so that \
+               what they keep in memory lasts from one call to the next. A server that is not named \
+               is opened when it is first used, and stays open, too."
+)]
+#[argh(
+    note = "Options that say how a server is started or reached go to `session` and not to the \
+               calls in it. MCPMINI_SESSION= in front of a call makes it apart from the session."
+)]
+#[argh(
+    note = "The exit code is that of the command; 126 and 127 when it cannot be run. Nothing is \
+               left when it ends."
+)]
+#[argh(example = "mcpmini session chrome -- ./test.sh")]
+#[argh(example = "mcpmini session db -- sh -c 'mcpmini call db begin && mcpmini call db commit'")]
+pub struct Session {
+    /// the servers to open first
+    #[argh(positional, arg_name = "SERVER")]
+    pub servers: Vec<String>,
 }
 
 /// allow servers that the configuration of a project defines

@@ -93,6 +93,7 @@ fn meaning(line: &str) -> String {
             let (calls, jobs) = (bench.calls, bench.jobs);
             add(format!("{calls:?} {jobs:?} {} {} {:?}", bench.server, bench.tool, bench.args));
         }
+        Command::Session(session) => add(format!("{:?}", session.servers)),
         Command::Approve(approve) => add(format!("{:?} {:?}", approve.name, approve.accept)),
     }
     if !tail.is_empty() {

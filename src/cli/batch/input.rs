@@ -11,7 +11,6 @@ use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
 use crate::cli::run::Run;
 use crate::protocol::framing::jsonl::Lines;
-use crate::protocol::jsonrpc::Limits;
 use crate::protocol::message::Sent;
 
 /// How many bytes are read ahead, at most twice.
@@ -40,7 +39,7 @@ impl Input {
                 (Box::new(file.map_err(|error| unreadable(path, &error))?), path.to_owned())
             }
         };
-        let limit = run.globals.max_message.unwrap_or(Limits::default().message);
+        let limit = run.limits().message;
         let source = Unblock::with_capacity(AHEAD, source);
         Ok(Input { source, shown, lines: Lines::new(limit), number: 0, ended: false })
     }

@@ -29,12 +29,11 @@ use super::contact::Contact;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::run::Run;
-use crate::client::retry::{Fate, fate};
 use crate::client::{Flights, Landed, NoResult};
 use crate::protocol::json::Json;
 use crate::protocol::message::Sent;
 use crate::protocol::method;
-use crate::protocol::session::{self, Failure, Limit, TimedOut};
+use crate::protocol::session::{self, Failure, Fate, Limit, TimedOut};
 
 /// How long whoever reads the outcomes has to read the rest of them after a signal.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -252,7 +251,7 @@ impl Work<'_> {
             Err(lost)
                 if is_call
                     && self.catalog.is_none()
-                    && fate(&lost) == Fate::Unknown
+                    && lost.fate() == Fate::Unknown
                     && self.contact.policy().plan(&lost, true, 1).is_some() =>
             {
                 self.held.push(Held::Lost(job, lost));

@@ -7,7 +7,6 @@ use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
 use crate::cli::output::one_line;
 use crate::protocol::json::Json;
-use crate::protocol::jsonrpc::scan;
 use crate::protocol::params::Members;
 
 /// How a line ended.
@@ -42,10 +41,7 @@ impl Outcome {
             Outcome::Answered(result) | Outcome::ToolFailed(result, _) => {
                 members.push("result", &one_line(result.as_str()));
             }
-            Outcome::Failed(error) => {
-                let line = error.json_line();
-                members.push("error", scan::member(&line, "error").unwrap_or("{}"));
-            }
+            Outcome::Failed(error) => members.push("error", &error.json()),
         }
         members.finish() + "\n"
     }
