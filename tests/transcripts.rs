@@ -282,5 +282,6 @@ fn profile(words: &str) -> Profile {
         start_timeout: Some(Duration::from_secs(30)),
         text_ids: words.contains("text-ids"),
         listen: words.contains("listen"),
+        tasks: words.contains("tasks"),
     }
 }

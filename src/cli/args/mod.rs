@@ -12,6 +12,7 @@ pub mod globals;
 pub mod keyword;
 pub mod normalise;
 pub mod numbers;
+pub mod primitives;
 pub mod settings;
 pub mod stop;
 pub mod suggest;
@@ -150,6 +151,7 @@ fn check(globals: &Globals, command: &Command) -> Result<(), UsageError> {
     if globals.key.is_some() && globals.cert.is_none() {
         return Err(UsageError::Lonely { flag: "--key", needs: "--cert" });
     }
+    command.check(globals)?;
     match globals.output {
         Some(format) if !command.formats().contains(&format) => Err(UsageError::Format {
             command: command.name(),

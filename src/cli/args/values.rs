@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::str::FromStr;
 
 use crate::protocol::json;
+use crate::protocol::pointer::{InvalidPointer, Pointer};
 
 /// Text that may hold a secret: it is not shown by `Debug`, nor in any message.
 #[derive(Clone, PartialEq, Eq)]
@@ -55,6 +56,10 @@ pub enum Invalid {
     },
     /// Not `host:port:address`.
     Resolve,
+    /// An expectation without `=`.
+    Expectation,
+    /// What stands before the `=` of an expectation is no JSON Pointer.
+    Pointer(InvalidPointer),
 }
 
 impl fmt::Display for Invalid {
@@ -69,6 +74,8 @@ impl fmt::Display for Invalid {
             Invalid::Assignment => f.write_str("write key=text or key:=json"),
             Invalid::Json { key, reason } => write!(f, "what follows {key}:= is no JSON: {reason}"),
             Invalid::Resolve => f.write_str("write host:port:address, the address in digits"),
+            Invalid::Expectation => f.write_str("write /pointer=value"),
+            Invalid::Pointer(invalid) => invalid.fmt(f),
         }
     }
 }
@@ -202,6 +209,25 @@ impl FromStr for Assignment {
     }
 }
 
+/// What an answer must have (`--expect pointer=value`). The first `=` is the sign.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expectation {
+    /// Where.
+    pub pointer: Pointer,
+    /// What: a text as it is, anything else as JSON.
+    pub value: String,
+}
+
+impl FromStr for Expectation {
+    type Err = Invalid;
+
+    fn from_str(given: &str) -> Result<Expectation, Invalid> {
+        let (pointer, value) = given.split_once('=').ok_or(Invalid::Expectation)?;
+        let pointer = pointer.parse().map_err(Invalid::Pointer)?;
+        Ok(Expectation { pointer, value: value.to_owned() })
+    }
+}
+
 /// An address to use for a host instead of asking the name service
 /// (`--resolve host:port:address`).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -309,6 +335,21 @@ mod tests {
         {
             assert_eq!(given.parse::<Resolve>(), Err(Invalid::Resolve), "{given}");
         }
+    }
+
+    #[test]
+    fn an_expectation_is_a_pointer_and_a_value() {
+        let check = |given: &str, pointer: &str, value: &str| {
+            let pointer = pointer.parse().unwrap();
+            assert_eq!(given.parse(), Ok(Expectation { pointer, value: value.into() }));
+        };
+        check("/a=b", "/a", "b");
+        check("=b", "", "b");
+        check("/a~1b/-=", "/a~1b/-", "");
+        check("/a=b=c", "/a", "b=c");
+        let check = |given: &str, expected| assert_eq!(given.parse::<Expectation>(), Err(expected));
+        check("/a", Invalid::Expectation);
+        check("a=b", Invalid::Pointer(InvalidPointer::NoSlash));
     }
 
     #[test]
