@@ -31,6 +31,13 @@ impl Catalog {
         Some(Catalog { remembered: true, ..Catalog::read(contact, &pages, revision) })
     }
 
+    /// The tools as they were when the server was last asked, good or not; `None` when nobody has
+    /// asked, or what it said is gone.
+    pub(super) fn stored(contact: &Contact<'_>) -> Option<Catalog> {
+        let (pages, revision) = listing::stored(contact, method::LIST_TOOLS)?;
+        Some(Catalog { remembered: true, ..Catalog::read(contact, &pages, revision) })
+    }
+
     /// Asks the server for its tools, and remembers them if the server allows it.
     pub(super) async fn fetch(contact: &mut Contact<'_>) -> Result<Catalog, Error> {
         let pages = listing::fetch(contact, method::LIST_TOOLS, &mut |_| Ok(())).await?;

@@ -24,7 +24,19 @@ pub(super) fn recall(contact: &Contact<'_>, method: &str) -> Option<Vec<Json>> {
     Some(pages.into_iter().map(Json::from).collect())
 }
 
-/// Asks the server for all pages of a list, and remembers them if the server allows it.
+/// The pages of a list as they were when the server was last asked, good or not, and the revision
+/// it spoke; `None` when nobody has asked, or what it said is gone.
+pub(super) fn stored(
+    contact: &Contact<'_>,
+    method: &str,
+) -> Option<(Vec<Json>, &'static Revision)> {
+    let revision = contact.known_revision()?;
+    let found = contact.lists.find(&key(contact, revision, method), contact.run.env.now())?;
+    Some((found.pages.into_iter().map(Json::from).collect(), revision))
+}
+
+/// Asks the server for all pages of a list, and stores them. They count as remembered for as long as
+/// the server says that they are good.
 pub(super) async fn fetch(
     contact: &mut Contact<'_>,
     method: &'static str,
@@ -57,11 +69,10 @@ pub(super) async fn fetch(
     let Some(revision) = contact.known_revision() else {
         return Err(Error::new(Exit::Bug, "a session without a revision has answered"));
     };
-    if let Some(ttl) = time_to_live(&pages).filter(|_| revision.cacheable) {
-        let texts: Vec<String> = pages.iter().map(|page| page.as_str().to_owned()).collect();
-        let key = key(contact, revision, method);
-        contact.lists.put(&key, &texts, ttl, scope(&pages), contact.run.env.now());
-    }
+    let ttl = time_to_live(&pages).filter(|_| revision.cacheable).unwrap_or_default();
+    let texts: Vec<String> = pages.iter().map(|page| page.as_str().to_owned()).collect();
+    let key = key(contact, revision, method);
+    contact.lists.put(&key, &texts, ttl, scope(&pages), contact.run.env.now());
     Ok(pages)
 }
 

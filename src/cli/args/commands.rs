@@ -109,6 +109,9 @@ impl Command {
             Command::Call(call) if call.wait && !call.task => {
                 Err(UsageError::Lonely { flag: "--wait", needs: "--task" })
             }
+            Command::Call(call) if call.no_schema && call.check_output => {
+                Err(UsageError::Contradiction("--no-schema", "--check-output"))
+            }
             Command::Rpc(rpc) if rpc.envelope && !select.is_empty() => {
                 Err(UsageError::Contradiction("--select", "--envelope"))
             }

@@ -15,7 +15,6 @@ pub mod numbers;
 pub mod primitives;
 pub mod settings;
 pub mod stop;
-pub mod suggest;
 pub mod table;
 pub mod usage;
 pub mod values;
