@@ -117,8 +117,7 @@ async fn tool(
         None if needs_revision => contact.settle().await?,
         known => known,
     };
-    let mirrors =
-        contact.is_http() && revision.is_some_and(|revision| revision.mirrored_headers);
+    let mirrors = contact.is_http() && revision.is_some_and(|revision| revision.mirrored_headers);
     let tasks = call.task && revision.is_some_and(|revision| revision.tasks == Tasks::Asked);
     match mirrors || tasks || call.check_output || words.needs_schema() {
         true => Catalog::find(contact, &call.tool).await.map(Some),

@@ -70,11 +70,7 @@ fn reference(word: &str) -> String {
     }
 }
 
-async fn suggest(
-    run: &Run<'_>,
-    params: Params,
-    contact: &mut Contact<'_>,
-) -> Result<Exit, Error> {
+async fn suggest(run: &Run<'_>, params: Params, contact: &mut Contact<'_>) -> Result<Exit, Error> {
     let result = match contact.try_request(method::COMPLETE, params, Vec::new()).await? {
         Ok(result) => result,
         Err(NoResult::Error(error)) if error.code == ErrorObject::METHOD_NOT_FOUND => {

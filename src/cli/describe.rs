@@ -112,9 +112,6 @@ Call it:
     #[test]
     fn what_is_not_there_is_left_out() {
         let shown = tool(&Tool::read(r#"{"name":"ping"}"#).unwrap(), "a b");
-        assert_eq!(
-            shown,
-            "ping\n\nArguments:\n  none\n\nCall it:\n  mcpmini call 'a b' ping\n"
-        );
+        assert_eq!(shown, "ping\n\nArguments:\n  none\n\nCall it:\n  mcpmini call 'a b' ping\n");
     }
 }

@@ -8,8 +8,8 @@ use crate::config::ConfigError;
 use crate::protocol::Revision;
 use crate::protocol::json;
 use crate::protocol::jsonrpc::{ErrorObject, Malformed, Unusual};
-use crate::protocol::model::task;
 use crate::protocol::message::{Ending, FaultKind, Refused, Sent};
+use crate::protocol::model::task;
 use crate::protocol::session::{Failure, Limit, Oddity, Question, TimedOut};
 use crate::trust::TrustError;
 

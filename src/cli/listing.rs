@@ -60,7 +60,8 @@ pub(super) async fn fetch(
             Ok(true) => (),
             Ok(false) => break,
             Err(RepeatedPage) => {
-                let text = format!("the list of {} has no end: one of its pages came again", what(method));
+                let text =
+                    format!("the list of {} has no end: one of its pages came again", what(method));
                 contact.run.warn(&text);
                 break;
             }

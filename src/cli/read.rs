@@ -111,7 +111,9 @@ async fn explain(contact: &mut Contact<'_>, uri: &str, no_result: NoResult) -> E
         listed.extend(items.map(|text| Listed::read(text).uri));
         Ok(())
     };
-    if listing::show(contact, method::LIST_RESOURCES, look).await.is_err() || listed.contains(&uri.to_owned()) {
+    if listing::show(contact, method::LIST_RESOURCES, look).await.is_err()
+        || listed.contains(&uri.to_owned())
+    {
         return error;
     }
     error.hint(match closest(uri, listed.iter().map(String::as_str)) {

@@ -33,9 +33,8 @@ pub fn check(schema: &str, value: &str) -> Result<(), Unfit> {
     };
     let schema = parse(schema, "the schema").map_err(Unfit::Schema)?;
     let value = parse(value, "the value").map_err(|fault| Unfit::Value(vec![fault]))?;
-    let validator = jsonschema::options()
-        .build(&schema)
-        .map_err(|error| Unfit::Schema(error.to_string()))?;
+    let validator =
+        jsonschema::options().build(&schema).map_err(|error| Unfit::Schema(error.to_string()))?;
     let fault = |error: jsonschema::ValidationError<'_>| {
         let place = error.instance_path().to_string();
         if place.is_empty() { error.to_string() } else { format!("{place}: {error}") }
@@ -67,7 +66,11 @@ mod tests {
         let old = r#"{"$schema":"http://json-schema.org/draft-07/schema#","items":[{"type":"string"}],"additionalItems":false}"#;
         fits(old, r#"["a",1]"#, false);
         fits(r#"{"dependentRequired":{"a":["b"]}}"#, r#"{"a":1}"#, false);
-        fits(r#"{"type":"object","unevaluatedProperties":false,"allOf":[{"properties":{"a":{}}}]}"#, r#"{"a":1}"#, true);
+        fits(
+            r#"{"type":"object","unevaluatedProperties":false,"allOf":[{"properties":{"a":{}}}]}"#,
+            r#"{"a":1}"#,
+            true,
+        );
         fits("true", "null", true);
         fits("false", "null", false);
     }
@@ -77,7 +80,9 @@ mod tests {
         let inside = r##"{"$ref":"#/$defs/N","$defs":{"N":{"type":"integer"}}}"##;
         fits(inside, "1", true);
         fits(inside, "\"1\"", false);
-        for outside in ["http://127.0.0.1:9/schema.json", "file:///etc/hostname", "https://example.com/x"] {
+        for outside in
+            ["http://127.0.0.1:9/schema.json", "file:///etc/hostname", "https://example.com/x"]
+        {
             let schema = format!(r#"{{"$ref":"{outside}"}}"#);
             assert!(matches!(check(&schema, "1"), Err(Unfit::Schema(_))), "{outside}");
         }

@@ -63,6 +63,31 @@ impl Pointer {
         }
         if found.is_empty() && missed { Err(Missing) } else { Ok(found) }
     }
+
+    /// How far into `text` the pointer leads: the part of it that leads somewhere, and the value
+    /// there. Of several elements it goes to the first.
+    ///
+    /// ```
+    /// use mcpmini::protocol::pointer::Pointer;
+    /// let pointer: Pointer = "/items/0/name".parse().unwrap();
+    /// let text = r#"{"items":[{"id":1}]}"#;
+    /// assert_eq!(pointer.reach(text), ("/items/0", r#"{"id":1}"#));
+    /// ```
+    pub fn reach<'a>(&self, text: &'a str) -> (&str, &'a str) {
+        let mut here = text.trim_matches(super::tree::BLANKS);
+        let mut end = 0;
+        for (step, written) in self.steps.iter().zip(self.text.split('/').skip(1)) {
+            let next = match inside(here, step) {
+                Inside::One(value) => Some(value),
+                Inside::Each(mut values) => values.next(),
+                Inside::Nothing => None,
+            };
+            let Some(next) = next else { break };
+            here = next;
+            end += 1 + written.len();
+        }
+        (&self.text[..end], here)
+    }
 }
 
 enum Inside<'a> {
@@ -79,7 +104,9 @@ fn inside<'a>(value: &'a str, step: &str) -> Inside<'a> {
     if step == "-" {
         return Inside::Each(scan::elements(value));
     }
-    index(step).and_then(|index| scan::elements(value).nth(index)).map_or(Inside::Nothing, Inside::One)
+    index(step)
+        .and_then(|index| scan::elements(value).nth(index))
+        .map_or(Inside::Nothing, Inside::One)
 }
 
 /// An index (RFC 6901, section 4): digits without a leading zero.
@@ -131,7 +158,9 @@ impl fmt::Display for Pointer {
 impl fmt::Display for InvalidPointer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            InvalidPointer::NoSlash => "a JSON Pointer begins with a slash, such as /content/0/text",
+            InvalidPointer::NoSlash => {
+                "a JSON Pointer begins with a slash, such as /content/0/text"
+            }
             InvalidPointer::Escape => "in a JSON Pointer ~ is written ~0, and / inside a name ~1",
             InvalidPointer::TooLong => "the JSON Pointer has too many steps",
         })
@@ -184,7 +213,9 @@ mod tests {
         check("/c%d", Ok(&["2"]));
         check("/m~0n", Ok(&["8"]));
         check("/n", Ok(&["12345678901234567890123"]));
-        for missing in ["/foo/2", "/foo/00", "/foo/01", "/foo/+1", "/foo/bar", "/foo/", "/x", "/n/x"] {
+        for missing in
+            ["/foo/2", "/foo/00", "/foo/01", "/foo/+1", "/foo/bar", "/foo/", "/x", "/n/x"]
+        {
             check(missing, Err(Missing));
         }
     }
@@ -199,6 +230,19 @@ mod tests {
         check("/-/0/-", Ok(&["1"]));
         check("/-/2/-", Ok(&[]));
         check("/n/-", Err(Missing));
+    }
+
+    #[test]
+    fn a_pointer_that_misses_leads_some_way() {
+        let check = |pointer: &str, way: &str, there: &str| {
+            let pointer: Pointer = pointer.parse().unwrap();
+            assert_eq!(pointer.reach(DOCUMENT), (way, there), "{pointer}");
+        };
+        check("/x/y", "", DOCUMENT);
+        check("/items/-/z/y", "/items/-", r#"{"id":1.50}"#);
+        check("/none/-/y", "/none", "[]");
+        check("/a~1b/c", "/a~1b", "1");
+        check("/foo/1", "/foo/1", "\"baz\"");
     }
 
     #[test]

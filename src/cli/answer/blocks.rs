@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use base64::Engine;
-use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use base64::alphabet::STANDARD;
 use base64::engine::DecodePaddingMode;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 
 use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
@@ -71,11 +71,16 @@ fn decode(base64: &str) -> Result<Vec<u8>, Error> {
     })
 }
 
+/// Whether a block has bytes of its own.
+pub(in crate::cli) fn has_bytes(block: &Block<'_>) -> bool {
+    !matches!(block.kind, Kind::ResourceLink { .. } | Kind::Unknown { .. })
+}
+
 /// What a block is that is no text.
 pub(in crate::cli) fn describe(block: &Block<'_>) -> String {
     let media = |kind: &str, mime: &Option<String>, base64: &str| {
         let bytes = base64.trim_end_matches('=').len() * 3 / 4;
-        format!("{} {bytes} B, use --save DIR or -o raw", mime.as_deref().unwrap_or(kind))
+        format!("{} {bytes} B", mime.as_deref().unwrap_or(kind))
     };
     match &block.kind {
         Kind::Text(_) => "text".to_owned(),
@@ -89,10 +94,8 @@ pub(in crate::cli) fn describe(block: &Block<'_>) -> String {
             format!("resource {uri}, {}", media("bytes", mime_type, base64))
         }
         Kind::Resource(Resource { uri, .. }) => format!("resource {uri}"),
-        Kind::Unknown { name } if name.is_empty() => {
-            "a block without a type, see -o json".to_owned()
-        }
-        Kind::Unknown { name } => format!("a block of type {name}, see -o json"),
+        Kind::Unknown { name } if name.is_empty() => "a block without a type".to_owned(),
+        Kind::Unknown { name } => format!("a block of type {name}"),
     }
 }
 

@@ -79,7 +79,9 @@ impl<'a> Wishes<'a> {
         match parts.form() {
             _ if !self.select.is_empty() => return Ok(false),
             Format::Json => parts.add_line(result)?,
-            Format::Events => parts.add(events::line("result", &[("result", result)]).as_bytes())?,
+            Format::Events => {
+                parts.add(events::line("result", &[("result", result)]).as_bytes())?
+            }
             _ => return Ok(false),
         }
         Ok(true)
@@ -103,7 +105,9 @@ impl<'a> Wishes<'a> {
     fn check_schema(&self, structured: Option<&str>) -> Result<(), Error> {
         let Some(schema) = &self.schema else { return Ok(()) };
         let Some(structured) = structured else {
-            return Err(mismatch("the tool has an output schema, but its answer has no structured content"));
+            return Err(mismatch(
+                "the tool has an output schema, but its answer has no structured content",
+            ));
         };
         output_schema::check(schema, structured).map_err(|unfit| match unfit {
             Unfit::Schema(why) => {
@@ -111,7 +115,10 @@ impl<'a> Wishes<'a> {
             }
             Unfit::Value(faults) => {
                 let faults: Vec<_> = faults.iter().map(|fault| excerpt(fault)).collect();
-                mismatch(format!("the answer does not fit the tool's output schema: {}", faults.join("; ")))
+                mismatch(format!(
+                    "the answer does not fit the tool's output schema: {}",
+                    faults.join("; ")
+                ))
             }
         })
     }
@@ -187,8 +194,7 @@ fn write_text(run: &Run<'_>, result: &CallResult<'_>, wishes: &Wishes<'_>) -> Re
 
 /// The decoded bytes of the only block.
 fn raw(result: &CallResult<'_>) -> Result<Vec<u8>, Error> {
-    let misfit =
-        |text: String| Error::new(Exit::Usage, text).phase(Phase::Output).sent(Sent::Yes);
+    let misfit = |text: String| Error::new(Exit::Usage, text).phase(Phase::Output).sent(Sent::Yes);
     let [block] = result.content.as_slice() else {
         let count = result.content.len();
         return Err(misfit(format!("-o raw needs one content block, and the answer has {count}")));

@@ -1,12 +1,13 @@
 //! Content blocks for people and pipes: text as text, pictures where the terminal shows them, and
 //! of the rest a note that it is there.
 
-use super::blocks::{bytes_of, describe, push_lines, text_of};
+use super::blocks::{bytes_of, describe, has_bytes, push_lines, text_of};
 use super::picture::{self, Protocol};
+use crate::cli::args::Format;
 use crate::cli::errors::Error;
 use crate::cli::output::{self, Parts};
 use crate::cli::run::Run;
-use crate::protocol::model::result::{Block, Kind};
+use crate::protocol::model::result::Block;
 
 /// Prints blocks one after the other.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub(in crate::cli) struct Printer<'a> {
     pictures: Option<Protocol>,
     /// Whether the blocks are saved too, so that nobody must be told how to get at them.
     saved: bool,
+    /// Whether the command can print the bytes of a block.
+    has_raw: bool,
     /// What is still to be written.
     text: String,
     notes: Vec<String>,
@@ -28,7 +31,8 @@ impl<'a> Printer<'a> {
     pub(in crate::cli) fn new(run: &'a Run<'a>, saved: bool) -> Printer<'a> {
         let pictures = picture::protocol(run.env).filter(|_| run.globals.out.is_none());
         let (text, notes) = (String::new(), Vec::new());
-        Printer { run, parts: Parts::new(run), pictures, saved, text, notes, count: 0 }
+        let has_raw = run.command().formats().contains(&Format::Raw);
+        Printer { run, parts: Parts::new(run), pictures, saved, has_raw, text, notes, count: 0 }
     }
 
     /// Prints a block. Text ends with a line feed, whether it has one or not.
@@ -36,8 +40,16 @@ impl<'a> Printer<'a> {
         self.count += 1;
         if let Some(text) = text_of(block) {
             push_lines(&mut self.text, text);
-        } else if !self.show(block)? && !(self.saved && has_bytes(block)) {
-            self.notes.push(format!("block {}: {}", self.count, describe(block)));
+            return Ok(());
+        }
+        let is_seen = self.show(block)? || self.saved && has_bytes(block);
+        if !is_seen {
+            let how = match (has_bytes(block), self.has_raw) {
+                (true, true) => "use --save DIR or -o raw",
+                (true, false) => "use --save DIR",
+                (false, _) => "see -o json",
+            };
+            self.notes.push(format!("block {}: {}, {how}", self.count, describe(block)));
         }
         Ok(())
     }
@@ -71,8 +83,4 @@ impl<'a> Printer<'a> {
         output::write_trusted(&shown)?;
         Ok(true)
     }
-}
-
-fn has_bytes(block: &Block<'_>) -> bool {
-    !matches!(block.kind, Kind::ResourceLink { .. } | Kind::Unknown { .. })
 }

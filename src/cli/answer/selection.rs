@@ -6,6 +6,7 @@ use crate::cli::args::values::Expectation;
 use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
 use crate::cli::output;
+use crate::protocol::json;
 use crate::protocol::jsonrpc::scan;
 use crate::protocol::message::Sent;
 use crate::protocol::pointer::{Missing, Pointer, is_written};
@@ -20,7 +21,10 @@ pub(in crate::cli) fn check(result: &str, expectations: &[Expectation]) -> Resul
         let found: Vec<Cow<'_, str>> = found.into_iter().map(output::one_line).collect();
         let text = match found.as_slice() {
             [] => format!("expected {value} at {pointer}, but there is nothing"),
-            found => format!("expected {value} at {pointer}, but there is {}", excerpt(&found.join(", "))),
+            found => format!(
+                "expected {value} at {pointer}, but there is {}",
+                excerpt(&found.join(", "))
+            ),
         };
         return Err(mismatch(text));
     }
@@ -37,10 +41,7 @@ pub(in crate::cli) fn select(
     for pointer in pointers {
         let values = pointer.select(result).map_err(|Missing| {
             let error = mismatch(format!("the answer has nothing at {pointer}"));
-            match outline(result) {
-                Some(outline) => error.hint(format!("at the top it has {outline}")),
-                None => error,
-            }
+            error.hint(outline(result, pointer))
         })?;
         for value in values {
             match scan::unescape(value).filter(|_| !as_json) {
@@ -53,11 +54,22 @@ pub(in crate::cli) fn select(
     Ok(lines)
 }
 
-/// The pointers to the members of a result, for people who look for the right one.
-fn outline(result: &str) -> Option<String> {
-    let names = scan::members(result).map(|(name, _)| name.replace('~', "~0").replace('/', "~1"));
-    let pointers: Vec<String> = names.take(12).map(|name| format!("/{name}")).collect();
-    Some(pointers.join(", ")).filter(|outline| !outline.is_empty())
+/// What there is where a pointer leads nowhere any more.
+fn outline(result: &str, pointer: &Pointer) -> String {
+    /// How many names are shown.
+    const NAMES: usize = 16;
+    let (way, value) = pointer.reach(result);
+    let place = if way.is_empty() { "the answer" } else { way };
+    let names: Vec<String> = scan::members(value).map(|(name, _)| json::string(&name)).collect();
+    if !names.is_empty() {
+        let more = if NAMES < names.len() { ", ..." } else { "" };
+        let shown: Vec<&str> = names.iter().take(NAMES).map(String::as_str).collect();
+        return format!("{place} has {}{more}", shown.join(", "));
+    }
+    match value.starts_with('[') {
+        true => format!("{place} is a list of {}", scan::elements(value).count()),
+        false => format!("{place} is {}", excerpt(&output::one_line(value))),
+    }
 }
 
 /// The beginning of a text, enough of it to see what is wrong.
@@ -113,7 +125,14 @@ mod tests {
         let error = selected.unwrap_err();
         assert_eq!(error.exit, Exit::Mismatch);
         assert_eq!(error.message, "the answer has nothing at /content/7");
-        assert_eq!(error.hint.as_deref(), Some("at the top it has /content, /structuredContent"));
+        let hint = |pointer: &str| {
+            let selected = select(RESULT, &pointers(&[pointer]), false);
+            selected.unwrap_err().hint.unwrap()
+        };
+        assert_eq!(hint("/content/7"), "/content is a list of 2");
+        assert_eq!(hint("/x"), r#"the answer has "content", "structuredContent""#);
+        assert_eq!(hint("/structuredContent/o/x"), r#"/structuredContent/o has "k""#);
+        assert_eq!(hint("/structuredContent/n/x"), "/structuredContent/n is 1.50");
     }
 
     #[test]
@@ -125,7 +144,13 @@ mod tests {
         check("/structuredContent/n=1.5", None);
         check("/structuredContent/t=xé", None);
         check("/content/-/type=image", None);
-        check("/content/1/type=text", Some("expected text at /content/1/type, but there is \"image\""));
-        check("/structuredContent/x=1", Some("expected 1 at /structuredContent/x, but there is nothing"));
+        check(
+            "/content/1/type=text",
+            Some("expected text at /content/1/type, but there is \"image\""),
+        );
+        check(
+            "/structuredContent/x=1",
+            Some("expected 1 at /structuredContent/x, but there is nothing"),
+        );
     }
 }

@@ -153,8 +153,8 @@ pub struct Call {
     #[argh(switch)]
     pub check_output: bool,
 
-    /// write the blocks of the answer to DIR/0001.txt, DIR/0002.png and so on, too, and print
-    /// their paths on standard error as JSON
+    /// write each part of the answer to a file, DIR/0001.txt, DIR/0002.png and so on, and print
+    /// the paths on standard error as JSON
     #[argh(option, arg_name = "DIR", from_str_fn(folder))]
     pub save: Option<PathBuf>,
 
@@ -262,7 +262,8 @@ pub struct Rpc {
     #[argh(switch)]
     pub envelope: bool,
 
-    /// print only the value at this JSON Pointer, see `call` (repeatable)
+    /// print only the value at this JSON Pointer in the result: texts without quotes, - for each
+    /// element of a list, as in /content/-/text (repeatable)
     #[argh(option, arg_name = "PTR")]
     pub select: Vec<Pointer>,
 

@@ -11,11 +11,13 @@ use super::usage::UsageError;
 use super::values::{Assignment, Expectation};
 use crate::protocol::pointer::Pointer;
 
-/// list the resources of a server and its templates for more, one per line
+/// list the resources of a server, and its templates for more
 #[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
 #[argh(subcommand, name = "resources", help_triggers("-h", "--help"))]
-#[argh(note = "A line has the URI, the name, the media type and the description, with tabs between \
-               them. Templates come last; their URI has names in braces, to be filled in.")]
+#[argh(
+    note = "A line has the URI, the name, the media type and the description, with tabs between \
+               them. Templates come last; their URI has names in braces, to be filled in."
+)]
 #[argh(note = "With --json a line is a resource as the server describes it.")]
 #[argh(example = "mcpmini resources files")]
 #[argh(example = "mcpmini resources --json files | jq -r .uri")]
@@ -25,7 +27,7 @@ pub struct Resources {
     pub server: String,
 }
 
-/// list the templates for URIs of resources, one per line
+/// list the templates for URIs of resources
 #[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
 #[argh(subcommand, name = "templates", help_triggers("-h", "--help"))]
 #[argh(note = "The same lines as of `mcpmini resources`, without the resources.")]
@@ -39,19 +41,23 @@ pub struct Templates {
 /// print resources, byte for byte
 #[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
 #[argh(subcommand, name = "read", help_triggers("-h", "--help"))]
-#[argh(note = "Nothing is added to the bytes, and nothing between resources. A terminal gets text \
+#[argh(
+    note = "Nothing is added to the bytes, and nothing between resources. A terminal gets text \
                without control characters, and a note instead of other bytes; -o raw sends them \
-               all the same.")]
-#[argh(note = "With --json a line is the result for one URI.")]
+               all the same."
+)]
+#[argh(note = "With --json a line is the result for one URI, and with --save nothing is printed.")]
 #[argh(example = "mcpmini read files file:///etc/hostname")]
 #[argh(example = "mcpmini read shop img://logo > logo.png")]
 #[argh(example = "mcpmini read --save pages wiki page://1 page://2")]
 pub struct Read {
-    /// write the contents to DIR/0001.txt, DIR/0002.png and so on instead
+    /// write each part of the answer to a file, DIR/0001.txt, DIR/0002.png and so on, and print
+    /// the paths on standard error as JSON
     #[argh(option, arg_name = "DIR", from_str_fn(folder))]
     pub save: Option<PathBuf>,
 
-    /// print only the value at this JSON Pointer, see `call` (repeatable)
+    /// print only the value at this JSON Pointer in the result: texts without quotes, - for each
+    /// element of a list, as in /content/-/text (repeatable)
     #[argh(option, arg_name = "PTR")]
     pub select: Vec<Pointer>,
 
@@ -72,11 +78,13 @@ pub struct Read {
     pub more: Vec<String>,
 }
 
-/// list the prompts of a server, one per line
+/// list the prompts of a server
 #[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
 #[argh(subcommand, name = "prompts", help_triggers("-h", "--help"))]
-#[argh(note = "A line has the name, the arguments and the description, with tabs between them. A ? \
-               marks an argument that may be left out.")]
+#[argh(
+    note = "A line has the name, the arguments and the description, with tabs between them. A ? \
+               marks an argument that may be left out."
+)]
 #[argh(note = "With --json a line is a prompt as the server describes it.")]
 #[argh(example = "mcpmini prompts wiki")]
 #[argh(example = "mcpmini prompts --json wiki | jq -r .name")]
@@ -94,11 +102,13 @@ pub struct Prompts {
 #[argh(example = "mcpmini prompt wiki review language=rust code=@main.rs")]
 #[argh(example = "mcpmini prompt --json wiki greet | jq -r .description")]
 pub struct Prompt {
-    /// write the blocks of the messages to DIR/0001.txt, DIR/0002.png and so on, too
+    /// write each part of the answer to a file, DIR/0001.txt, DIR/0002.png and so on, and print
+    /// the paths on standard error as JSON
     #[argh(option, arg_name = "DIR", from_str_fn(folder))]
     pub save: Option<PathBuf>,
 
-    /// print only the value at this JSON Pointer, see `call` (repeatable)
+    /// print only the value at this JSON Pointer in the result: texts without quotes, - for each
+    /// element of a list, as in /content/-/text (repeatable)
     #[argh(option, arg_name = "PTR")]
     pub select: Vec<Pointer>,
 
@@ -119,11 +129,13 @@ pub struct Prompt {
     pub args: Vec<String>,
 }
 
-/// ask a server for values of an argument that begin with a text, one per line
+/// ask a server what an argument can be
 #[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
 #[argh(subcommand, name = "complete", help_triggers("-h", "--help"))]
-#[argh(note = "REF is the name of a prompt or, if it has :// or a brace in it, a template for URIs \
-               of resources. ref/prompt:NAME and ref/resource:URI leave no doubt.")]
+#[argh(
+    note = "REF is the name of a prompt or, if it has :// or a brace in it, a template for URIs \
+               of resources. ref/prompt:NAME and ref/resource:URI leave no doubt."
+)]
 #[argh(example = "mcpmini complete wiki review language ru")]
 #[argh(example = "mcpmini complete files 'file:///{{path}}' path src/")]
 #[argh(example = "mcpmini complete wiki review framework fl --context language=python")]
@@ -144,7 +156,7 @@ pub struct Complete {
     #[argh(positional, arg_name = "ARG")]
     pub argument: String,
 
-    /// what the values begin with (default: nothing)
+    /// what the values are to begin with (default: nothing)
     #[argh(positional, arg_name = "PREFIX")]
     pub prefix: Option<String>,
 }
@@ -192,7 +204,7 @@ keywords! {
     }
 }
 
-/// look after a call that goes on as a task of the server: get, result, cancel or update
+/// look after a call that became a task of the server
 #[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
 #[argh(subcommand, name = "task", help_triggers("-h", "--help"))]
 #[argh(note = "A task is begun by `mcpmini call --task`, which prints its ID.")]
@@ -204,11 +216,13 @@ keywords! {
 #[argh(example = "mcpmini task result -T 1h ci 7f3a")]
 #[argh(example = "mcpmini task update --answer name=Ada ci 7f3a")]
 pub struct Task {
-    /// with `result`: write the blocks of the answer to DIR, see `call`
+    /// write each part of the answer to a file, DIR/0001.txt, DIR/0002.png and so on, and print
+    /// the paths on standard error as JSON
     #[argh(option, arg_name = "DIR", from_str_fn(folder))]
     pub save: Option<PathBuf>,
 
-    /// print only the value at this JSON Pointer, see `call` (repeatable)
+    /// print only the value at this JSON Pointer in the result: texts without quotes, - for each
+    /// element of a list, as in /content/-/text (repeatable)
     #[argh(option, arg_name = "PTR")]
     pub select: Vec<Pointer>,
 

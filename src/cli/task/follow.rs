@@ -66,8 +66,7 @@ async fn end(
     task: &Task<'_>,
     answered: &mut HashSet<String>,
 ) -> Result<Option<Json>, Error> {
-    let asked_for =
-        contact.known_revision().is_some_and(|revision| revision.tasks == Tasks::Asked);
+    let asked_for = contact.known_revision().is_some_and(|revision| revision.tasks == Tasks::Asked);
     let is_waiting = task.status == Status::InputRequired;
     if asked_for && (task.status.is_final() || is_waiting) {
         return fetch(contact, &task.id, is_waiting).await;

@@ -18,6 +18,7 @@ use super::output::{Parts, events};
 use super::run::Run;
 use super::sources;
 use crate::config::quoting;
+use crate::protocol::Revision;
 use crate::protocol::arguments::{self, Options};
 use crate::protocol::json::{self, Json};
 use crate::protocol::jsonrpc::{ErrorObject, scan};
@@ -96,7 +97,8 @@ pub(super) async fn created(
 ) -> Result<Became, Error> {
     let task = Task::created(result.as_str());
     let Some(task) = task.filter(|_| call.task || is_declared_task(&result)) else {
-        if call.task && !call.wait {
+        let decides = |revision: &Revision| revision.tasks == Tasks::Extension;
+        if call.task && !call.wait && contact.known_revision().is_some_and(decides) {
             run.warn("there is no task: the server has answered at once");
         }
         return Ok(Became::Result(result));

@@ -103,7 +103,10 @@ mod tests {
             "r(a, b?, c?)",
         );
         check(r#"{"name":"r","arguments":null}"#, "r()");
-        check(r#"{"name":"r","arguments":[{"required":true},7,{"name":"b","required":"yes"}]}"#, "r(b?)");
+        check(
+            r#"{"name":"r","arguments":[{"required":true},7,{"name":"b","required":"yes"}]}"#,
+            "r(b?)",
+        );
         check("{}", "()");
     }
 

@@ -56,10 +56,7 @@ mod tests {
             r#"{"uri":"a:b","name":"n","title":"T\u00e9","mimeType":"t/t","description":"d","size":7}"#,
             ("a:b", "Té", Some("t/t"), Some("d")),
         );
-        check(
-            r#"{"uriTemplate":"a:{b}","name":"n","title":""}"#,
-            ("a:{b}", "n", None, None),
-        );
+        check(r#"{"uriTemplate":"a:{b}","name":"n","title":""}"#, ("a:{b}", "n", None, None));
         check(r#"{"uri":7,"name":null,"mimeType":[]}"#, ("", "", None, None));
         check("[]", ("", "", None, None));
     }
