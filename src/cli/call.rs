@@ -82,7 +82,8 @@ async fn answer(
                     Catalog::forget(contact);
                 }
                 let error = contact.explain(no_result);
-                return Err(refused_question(contact, task::advise(error, call, tool.as_ref())));
+                let error = task::advise(error, call, contact).await;
+                return Err(refused_question(contact, error));
             }
         }
     };

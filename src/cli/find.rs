@@ -39,10 +39,11 @@ pub(super) async fn run(
     let looks = servers.iter().map(|server| look(run, server, executor));
     let mut lines = Lines::new(run, &["SERVER", "NAME", "ARGUMENTS", "DESCRIPTION"]);
     let mut failure = None;
-    let mut count = 0;
+    let (mut count, mut looked_at) = (0, 0);
     for (server, looked) in servers.iter().zip(together(looks).await) {
         match looked {
             Ok(tools) => {
+                looked_at += 1;
                 let fitting = tools.iter().filter(|tool| tools::mentions(tool, &pattern));
                 for tool in fitting {
                     lines.item(&item(server, tool), || columns(server, tool))?;
@@ -58,14 +59,18 @@ pub(super) async fn run(
         }
     }
     let exit = lines.finish()?;
-    match (count, failure) {
-        (0, Some(error)) => Err(error),
-        (0, None) => {
-            let text = format!("no tool of {} servers fits \"{}\"", servers.len(), find.pattern);
-            Err(Error::new(Exit::Rpc, text).phase(Phase::Request).sent(Sent::No))
-        }
-        _ => Ok(exit),
+    if 0 < count {
+        return Ok(exit);
     }
+    let text = format!("no tool of {looked_at} servers fits \"{}\"", find.pattern);
+    Err(match failure {
+        None => Error::new(Exit::Rpc, text).phase(Phase::Request).sent(Sent::No),
+        // It may be one of those that could not be looked at.
+        Some(first) => {
+            let text = format!("{text}; {} could not be looked at", servers.len() - looked_at);
+            Error::new(first.exit, text).phase(Phase::Request).sent(Sent::No)
+        }
+    })
 }
 
 /// The names of all servers of the configuration. Those that are off are not meant, and what is

@@ -45,6 +45,11 @@ impl<'a> Table<'a> {
         }
     }
 
+    /// Whether people read it.
+    pub(in super::super) fn is_for_people(&self) -> bool {
+        self.width.is_some()
+    }
+
     /// Adds a row.
     pub(in super::super) fn row(&mut self, columns: &[String]) -> Result<(), Error> {
         let columns: Vec<String> = columns.iter().map(|text| cell(text)).collect();

@@ -11,6 +11,7 @@ use super::args::Format;
 use super::args::commands::Call;
 use super::args::primitives::{self as args, TaskAction};
 use super::call::tool_failed;
+use super::catalog::Catalog;
 use super::contact::Contact;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
@@ -75,11 +76,18 @@ fn task_support(tool: &Tool) -> Option<String> {
     Some(scan::unescape(scan::member(execution, "taskSupport")?)?.into_owned())
 }
 
-/// Adds to an error of a call that it would have to be a task.
-pub(super) fn advise(error: Error, call: &Call, tool: Option<&Tool>) -> Error {
-    let is_required = tool.and_then(task_support).as_deref() == Some("required");
-    match error.code {
-        Some(ErrorObject::METHOD_NOT_FOUND) if is_required && !call.task => {
+/// Adds to an error of a call that it would have to be a task. A server that does not know a method
+/// which it must know may mean that.
+pub(super) async fn advise(error: Error, call: &Call, contact: &mut Contact<'_>) -> Error {
+    let asks = |revision: &Revision| revision.tasks == Tasks::Asked;
+    let may_mean_it = error.code == Some(ErrorObject::METHOD_NOT_FOUND)
+        && !call.task
+        && contact.known_revision().is_some_and(asks);
+    if !may_mean_it {
+        return error;
+    }
+    match Catalog::find(contact, &call.tool).await {
+        Ok(tool) if task_support(&tool).as_deref() == Some("required") => {
             error.hint("the tool runs as a task only: --task --wait")
         }
         _ => error,
