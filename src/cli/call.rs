@@ -16,7 +16,7 @@ use super::task;
 use crate::client::NoResult;
 use crate::protocol::arguments::{self, ArgError, Options, Words};
 use crate::protocol::headers;
-use crate::protocol::json;
+use crate::protocol::json::{self, Json};
 use crate::protocol::jsonrpc::ErrorObject;
 use crate::protocol::message::Sent;
 use crate::protocol::method;
@@ -61,32 +61,7 @@ async fn answer(
     if call.check_output {
         wishes.schema = Some(output_schema(call, tool.as_ref())?);
     }
-    let asks_for_task = call.task && task::must_be_asked_for(contact, tool.as_ref()).await?;
-    let mut retried = false;
-    let result = loop {
-        let (params, mirrored) = prepare(call, words, contents, tool.as_ref())?;
-        let params = if asks_for_task { params.with("task", "{}") } else { params };
-        match contact.try_request(method::CALL_TOOL, params, mirrored).await? {
-            Ok(result) => break result,
-            Err(NoResult::Error(error))
-                if error.code == ErrorObject::HEADER_MISMATCH && !retried =>
-            {
-                // The tool wants other headers than it did (2026-07-28, Client Behavior).
-                retried = true;
-                Catalog::forget(contact);
-                tool = Some(Catalog::find(contact, &call.tool).await?);
-            }
-            Err(no_result) => {
-                if let NoResult::Error(_) = no_result {
-                    // The tool may be gone, or take other arguments now.
-                    Catalog::forget(contact);
-                }
-                let error = contact.explain(no_result);
-                let error = task::advise(error, call, contact).await;
-                return Err(refused_question(contact, error));
-            }
-        }
-    };
+    let result = send(call, words, contents, &mut tool, contact).await?;
     let result = match task::created(run, call, result, &wishes, contact).await? {
         task::Became::Result(result) => result,
         task::Became::Shown => return Ok(Exit::Ok),
@@ -98,7 +73,44 @@ async fn answer(
                 Some(unknown) => unknown,
                 None => tool_failed(contact, &text),
             };
+            let error = task::advise(error, call, tool.as_ref(), contact).await;
             Err(refused_question(contact, error))
+        }
+    }
+}
+
+/// Sends the call; once more, if the tool turns out to be another than it was.
+async fn send(
+    call: &Call,
+    words: &Words,
+    contents: &[Vec<u8>],
+    tool: &mut Option<Tool>,
+    contact: &mut Contact<'_>,
+) -> Result<Json, Error> {
+    let asks_for_task = call.task && task::must_be_asked_for(contact, tool.as_ref()).await?;
+    let mut retried = false;
+    loop {
+        let (params, mirrored) = prepare(call, words, contents, tool.as_ref())?;
+        let params = if asks_for_task { params.with("task", "{}") } else { params };
+        match contact.try_request(method::CALL_TOOL, params, mirrored).await? {
+            Ok(result) => return Ok(result),
+            Err(NoResult::Error(error))
+                if error.code == ErrorObject::HEADER_MISMATCH && !retried =>
+            {
+                // The tool wants other headers than it did (2026-07-28, Client Behavior).
+                retried = true;
+                Catalog::forget(contact);
+                *tool = Some(Catalog::find(contact, &call.tool).await?);
+            }
+            Err(no_result) => {
+                if let NoResult::Error(_) = no_result {
+                    // The tool may be gone, or take other arguments now.
+                    Catalog::forget(contact);
+                }
+                let error = contact.explain(no_result);
+                let error = task::advise(error, call, tool.as_ref(), contact).await;
+                return Err(refused_question(contact, error));
+            }
         }
     }
 }

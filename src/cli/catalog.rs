@@ -40,7 +40,12 @@ impl Catalog {
 
     /// Asks the server for its tools, and remembers them if the server allows it.
     pub(super) async fn fetch(contact: &mut Contact<'_>) -> Result<Catalog, Error> {
-        let pages = listing::fetch(contact, method::LIST_TOOLS, &mut |_| Ok(())).await?;
+        let mut pages = Vec::new();
+        let keep = &mut |page| {
+            pages.push(page);
+            Ok(())
+        };
+        listing::fetch(contact, method::LIST_TOOLS, keep).await?;
         let Some(revision) = contact.known_revision() else {
             return Err(Error::new(Exit::Bug, "a session without a revision has answered"));
         };

@@ -46,8 +46,8 @@ impl<'a> Lines<'a> {
         method: &'static str,
         columns: fn(&str) -> Vec<String>,
     ) -> Result<(), Error> {
-        let look = &mut |page: &_| {
-            listing::items(page, method).try_for_each(|text| self.item(text, || columns(text)))
+        let look = &mut |page| {
+            listing::items(&page, method).try_for_each(|text| self.item(text, || columns(text)))
         };
         listing::show(contact, method, look).await
     }

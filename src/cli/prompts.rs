@@ -127,8 +127,8 @@ async fn explain(
         return error;
     }
     let mut prompts = Vec::new();
-    let look = &mut |page: &_| {
-        prompts.extend(listing::items(page, method::LIST_PROMPTS).map(prompt::Prompt::read));
+    let look = &mut |page| {
+        prompts.extend(listing::items(&page, method::LIST_PROMPTS).map(prompt::Prompt::read));
         Ok(())
     };
     if listing::show(contact, method::LIST_PROMPTS, look).await.is_err() {

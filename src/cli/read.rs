@@ -106,8 +106,8 @@ async fn explain(contact: &mut Contact<'_>, uri: &str, no_result: NoResult) -> E
         return error;
     }
     let mut listed: Vec<String> = Vec::new();
-    let look = &mut |page: &Json| {
-        let items = listing::items(page, method::LIST_RESOURCES);
+    let look = &mut |page: Json| {
+        let items = listing::items(&page, method::LIST_RESOURCES);
         listed.extend(items.map(|text| Listed::read(text).uri));
         Ok(())
     };

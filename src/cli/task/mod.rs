@@ -76,20 +76,27 @@ fn task_support(tool: &Tool) -> Option<String> {
     Some(scan::unescape(scan::member(execution, "taskSupport")?)?.into_owned())
 }
 
-/// Adds to an error of a call that it would have to be a task. A server that does not know a method
-/// which it must know may mean that.
-pub(super) async fn advise(error: Error, call: &Call, contact: &mut Contact<'_>) -> Error {
+/// Adds to an error of a call that it would have to be a task. Some servers say so by an error of the
+/// protocol, others have the tool fail.
+pub(super) async fn advise(
+    error: Error,
+    call: &Call,
+    tool: Option<&Tool>,
+    contact: &mut Contact<'_>,
+) -> Error {
     let asks = |revision: &Revision| revision.tasks == Tasks::Asked;
-    let may_mean_it = error.code == Some(ErrorObject::METHOD_NOT_FOUND)
-        && !call.task
-        && contact.known_revision().is_some_and(asks);
-    if !may_mean_it {
-        return error;
-    }
-    match Catalog::find(contact, &call.tool).await {
-        Ok(tool) if task_support(&tool).as_deref() == Some("required") => {
-            error.hint("the tool runs as a task only: --task --wait")
+    let may_be_asked_for = !call.task && contact.known_revision().is_some_and(asks);
+    let support = match tool {
+        _ if !may_be_asked_for => None,
+        Some(tool) => task_support(tool),
+        None if error.code == Some(ErrorObject::METHOD_NOT_FOUND) => {
+            let tool = Catalog::find(contact, &call.tool).await;
+            tool.ok().as_ref().and_then(task_support)
         }
+        None => None,
+    };
+    match support.as_deref() {
+        Some("required") => error.hint("the tool runs as a task only: --task --wait"),
         _ => error,
     }
 }
@@ -119,6 +126,9 @@ pub(super) async fn created(
     if call.wait {
         let (id, interval) = (task.id, task.poll_interval);
         return wait(&call.server, &id, interval, contact).await.map(Became::Result);
+    }
+    if !contact.is_http() {
+        run.warn("the server ends with this run, and its task perhaps with it; see --wait");
     }
     answer::validate(&result)?;
     let mut parts = Parts::new(run);
@@ -151,9 +161,14 @@ async fn wait(
             contact.request_last(method::CANCEL_TASK, about(id), FAREWELL).await;
             Err(error.hint(format!("the server was asked to end the task {id}")))
         }
-        Exit::InputRequired => {
+        // A server that was started for this call takes its tasks with it.
+        Exit::InputRequired if contact.is_http() => {
+            let asks = |revision: &Revision| revision.tasks == Tasks::Asked;
+            let action =
+                if contact.known_revision().is_some_and(asks) { "result" } else { "update" };
             let (server, id) = (quoting::quote(server), quoting::quote(id));
-            Err(error.hint(format!("answer it with `mcpmini task update {server} {id}`")))
+            let line = format!("mcpmini task {action} --answer KEY=VALUE {server} {id}");
+            Err(error.hint(format!("the task waits for an answer: {line}")))
         }
         _ => Err(error),
     }
