@@ -140,8 +140,8 @@ pub struct Call {
     #[argh(switch)]
     pub no_check: bool,
 
-    /// print only the value at this JSON Pointer in the result: texts without quotes, - for each
-    /// element of a list, as in /content/-/text (repeatable)
+    /// print only the value at this JSON Pointer in the result, a text without quotes unless as
+    /// --json; - is each element of a list, as in /content/-/text (repeatable)
     #[argh(option, arg_name = "PTR")]
     pub select: Vec<Pointer>,
 
@@ -149,7 +149,8 @@ pub struct Call {
     #[argh(option, arg_name = "PTR=VALUE")]
     pub expect: Vec<Expectation>,
 
-    /// fail with exit code 11 unless the structured answer fits the tool's output schema
+    /// fail with exit code 11 unless the structured answer fits the tool's output schema; needs a
+    /// build with the feature schema (see --version --json)
     #[argh(switch)]
     pub check_output: bool,
 
@@ -262,8 +263,8 @@ pub struct Rpc {
     #[argh(switch)]
     pub envelope: bool,
 
-    /// print only the value at this JSON Pointer in the result: texts without quotes, - for each
-    /// element of a list, as in /content/-/text (repeatable)
+    /// print only the value at this JSON Pointer in the result, a text without quotes unless as
+    /// --json; - is each element of a list, as in /content/-/text (repeatable)
     #[argh(option, arg_name = "PTR")]
     pub select: Vec<Pointer>,
 

@@ -56,8 +56,8 @@ pub struct Read {
     #[argh(option, arg_name = "DIR", from_str_fn(folder))]
     pub save: Option<PathBuf>,
 
-    /// print only the value at this JSON Pointer in the result: texts without quotes, - for each
-    /// element of a list, as in /content/-/text (repeatable)
+    /// print only the value at this JSON Pointer in the result, a text without quotes unless as
+    /// --json; - is each element of a list, as in /content/-/text (repeatable)
     #[argh(option, arg_name = "PTR")]
     pub select: Vec<Pointer>,
 
@@ -107,8 +107,8 @@ pub struct Prompt {
     #[argh(option, arg_name = "DIR", from_str_fn(folder))]
     pub save: Option<PathBuf>,
 
-    /// print only the value at this JSON Pointer in the result: texts without quotes, - for each
-    /// element of a list, as in /content/-/text (repeatable)
+    /// print only the value at this JSON Pointer in the result, a text without quotes unless as
+    /// --json; - is each element of a list, as in /content/-/text (repeatable)
     #[argh(option, arg_name = "PTR")]
     pub select: Vec<Pointer>,
 
@@ -221,8 +221,8 @@ pub struct Task {
     #[argh(option, arg_name = "DIR", from_str_fn(folder))]
     pub save: Option<PathBuf>,
 
-    /// print only the value at this JSON Pointer in the result: texts without quotes, - for each
-    /// element of a list, as in /content/-/text (repeatable)
+    /// print only the value at this JSON Pointer in the result, a text without quotes unless as
+    /// --json; - is each element of a list, as in /content/-/text (repeatable)
     #[argh(option, arg_name = "PTR")]
     pub select: Vec<Pointer>,
 
