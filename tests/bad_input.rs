@@ -133,13 +133,13 @@ fn variables_of_the_environment() {
 #[test]
 fn servers_that_are_none() {
     check(&["call", "", "tool"], "server");
-    check(&["call", "ftp://example.com/mcp", "tool"], "ftp");
-    check(&["call", "file:///etc/passwd", "tool"], "file");
-    check(&["call", "http://", "tool"], "empty host");
-    check(&["call", "http://exa mple.com/", "tool"], "URL cannot be used");
-    check(&["call", "exec:", "tool"], "command line");
-    check(&["call", "exec:'open", "tool"], "quote");
-    check(&["call", "two words'", "tool"], "quote");
+    check(&["call", "ftp://example.com/mcp", "tool"], "scheme");
+    check(&["call", "file:///etc/passwd", "tool"], "scheme");
+    check(&["call", "http://", "tool"], "host");
+    check(&["call", "http://exa mple.com/", "tool"], "URL");
+    check(&["call", "exec:", "tool"], "empty");
+    check(&["call", "exec:'open", "tool"], "not closed");
+    check(&["call", "two words'", "tool"], "not closed");
 }
 
 /// A call of a tool of the demo server whose arguments do not fit.
@@ -159,14 +159,14 @@ fn arguments_that_cannot_be_read() {
     check_arguments(&["echo", "{\"text\":\"a\"} x"], "JSON");
     check_arguments(&["echo", "@/no/such.json"], "/no/such.json");
     check_arguments(&["echo", "text=@/no/such.txt"], "/no/such.txt");
-    check_arguments(&["echo", "-", "-"], "second whole object");
+    check_arguments(&["echo", "-", "-"], "second");
     check_arguments(&["echo", "-", "text=@-"], "standard input");
     check_arguments(&["arguments", "options.a[=1"], "options.a[");
     check_arguments(&["echo", "--", "stray"], "stray");
     check_arguments(&["echo", "--", "--text"], "text");
     let server = demo("");
-    check(&["rpc", &server, "tools/list", "{"], "JSON");
-    check(&["rpc", &server, "tools/list", "[1]"], "object");
+    check(&["rpc", &server, "tools/list", "{"], "parameters");
+    check(&["rpc", &server, "tools/list", "[1]"], "parameters");
 }
 
 #[test]
@@ -180,6 +180,7 @@ fn an_empty_standard_input_is_no_object() {
 
 #[test]
 fn arguments_that_do_not_fit_the_schema() {
+    check_arguments(&["add", "a:=\"1\"", "b=1"], "a");
     check_arguments(&["echo", "text=a", "txet=b"], "txet");
     check_arguments(&["add", "a=1"], "b");
     check_arguments(&["add", "a=1", "b=two"], "two");
@@ -193,18 +194,16 @@ fn arguments_that_do_not_fit_the_schema() {
 
 #[test]
 fn files_that_are_not_there() {
-    let check_server = |server: &str, option: &str, code: i32| {
-        let scratch = Scratch::new();
-        let words = ["call", server, "tool", "{}", option, "/no/such/file"];
-        check_command(&mut scratch.mcpmini(words), code, "/no/such/file");
+    let check = |server: &str, option: &str, code: i32| {
+        let words = ["call", server, "echo", "{\"text\":\"a\"}", option, "/no/such/file"];
+        check_command(&mut Scratch::new().mcpmini(words), code, "/no/such/file");
     };
-    let check = |option: &str, code: i32| check_server(&closed_url(), option, code);
-    check_server("name", "--config", 9);
-    check("--header-file", 9);
-    check("--bearer-file", 9);
-    check("--cacert", 9);
-    check("--answers", 9);
-    check("--out", 9);
+    check(&closed_url(), "--header-file", 9);
+    check(&closed_url(), "--bearer-file", 9);
+    check(&closed_url(), "--cacert", 9);
+    check(&demo(""), "--answers", 9);
+    check(&demo(""), "--out", 9);
+    check("name", "--config", 9);
 }
 
 #[test]
@@ -261,7 +260,7 @@ fn definitions_of_servers() {
     check_definition(r#"{"command":"x","env":{"A":5}}"#, "env");
     check_definition(r#"{"url":5}"#, "url");
     check_definition(r#"{"url":"not a url"}"#, "url");
-    check_definition(r#"{"url":"ftp://example.com/"}"#, "ftp");
+    check_definition(r#"{"url":"ftp://example.com/"}"#, "scheme");
     check_definition(r#"{"url":"http://x/","headers":{"Accept":"x"}}"#, "Accept");
     check_definition(r#"{"url":"http://x/","headers":{"a b":"x"}}"#, "a b");
     check_definition(r#"{"type":"carrier-pigeon","url":"http://x/"}"#, "carrier-pigeon");

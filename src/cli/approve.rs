@@ -2,12 +2,12 @@
 
 use super::args::Format;
 use super::args::commands::Approve;
-use super::contact::overrides;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::explain;
 use super::output;
 use super::run::Run;
+use super::target::overrides;
 use crate::protocol::json;
 use crate::protocol::params::Members;
 use crate::trust::{Unapproved, approvals};

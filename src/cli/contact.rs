@@ -12,6 +12,7 @@ use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::explain::{self, Place};
 use super::run::Run;
+use super::target;
 use super::watcher::Watcher;
 use crate::cache::{Eras, Lists, Mode};
 use crate::client::{self, Client, NoResult, Server};
@@ -53,7 +54,7 @@ impl<'a> Contact<'a> {
         word: &str,
         executor: &'a LocalExecutor<'static>,
     ) -> Result<Contact<'a>, Error> {
-        let overrides = overrides(run)?;
+        let overrides = target::overrides(run)?;
         let resolved = config::resolve(word, run.env, &overrides).map_err(explain::config)?;
         if resolved.definition.disabled {
             let text = format!("the server \"{}\" is disabled in the configuration", resolved.name);
@@ -61,7 +62,7 @@ impl<'a> Contact<'a> {
         }
         trust::admit(&resolved, run.env, &overrides).map_err(explain::trust)?;
         let server = config::expand(&resolved, &overrides, run.env).map_err(explain::config)?;
-        check_transport(run, &server)?;
+        target::check_options(run, &server)?;
         let mode = match run.settings.cache {
             settings::Cache::On => Mode::On,
             settings::Cache::Refresh => Mode::Refresh,
@@ -296,9 +297,9 @@ impl<'a> Contact<'a> {
 
     fn target(&self) -> Result<Server, Error> {
         match &self.server.endpoint {
-            Endpoint::Stdio(endpoint) => Ok(Server::Stdio(stdio_target(self.run, endpoint))),
+            Endpoint::Stdio(endpoint) => Ok(Server::Stdio(target::stdio(self.run, endpoint))),
             Endpoint::Http(endpoint) => {
-                let target = http_target(self.run, endpoint)?;
+                let target = target::http(self.run, endpoint)?;
                 Ok(match endpoint.binding {
                     Binding::Sse => Server::Sse(target),
                     Binding::Auto | Binding::Http => Server::Http(target),
@@ -311,123 +312,6 @@ impl<'a> Contact<'a> {
 /// Whether the server's own words help to understand an error. When it has answered, they do not.
 fn shows_stderr(error: &Error) -> bool {
     matches!(error.exit, Exit::Unreachable | Exit::Lost | Exit::Protocol | Exit::Timeout)
-}
-
-fn stdio_target(run: &Run<'_>, endpoint: &StdioEndpoint) -> stdio::Target {
-    let variables = endpoint.environment.iter();
-    stdio::Target {
-        program: endpoint.program.clone(),
-        args: endpoint.args.iter().map(Into::into).collect(),
-        env: variables.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
-        cwd: endpoint.cwd.clone(),
-        stderr: match &run.globals.stderr {
-            None if 1 < run.globals.verbose => stdio::StderrPolicy::Inherit,
-            None | Some(ServerStderr::Tail) => stdio::StderrPolicy::Tail,
-            Some(ServerStderr::Quiet) => stdio::StderrPolicy::Quiet,
-            Some(ServerStderr::Inherit) => stdio::StderrPolicy::Inherit,
-            Some(ServerStderr::File(path)) => stdio::StderrPolicy::File(run.env.absolute(path)),
-        },
-        patience: stdio::Patience {
-            after_close: run.settings.shutdown_timeout,
-            ..stdio::Patience::default()
-        },
-    }
-}
-
-fn http_target(run: &Run<'_>, endpoint: &HttpEndpoint) -> Result<http::Target, Error> {
-    let globals = run.globals;
-    let config = |text: String| Error::new(Exit::Config, text).phase(Phase::Config);
-    let address = net::Address::parse(&endpoint.url).map_err(|error| config(error.to_string()))?;
-    let variable = |name: &str| run.env.variable(name).and_then(|value| value.into_string().ok());
-    let mut settings = net::Settings::from_env(&variable);
-    for (name, value) in &endpoint.headers {
-        let added = settings.headers.add(name, value.expose());
-        added.map_err(|error| config(error.to_string()))?;
-    }
-    settings.authorization = credentials::authorization(run)?;
-    settings.tls.cacert = pem_file(run, "--cacert", globals.cacert.as_deref())?;
-    settings.tls.certificate = pem_file(run, "--cert", globals.cert.as_deref())?;
-    settings.tls.key = pem_file(run, "--key", globals.key.as_deref())?;
-    settings.tls.insecure = globals.insecure;
-    if let Some(proxy) = &globals.proxy {
-        let address = net::ProxyAddress::parse(proxy.as_str()).map_err(|error| {
-            Error::new(Exit::Usage, format!("--proxy: {error}")).phase(Phase::Usage)
-        })?;
-        settings.proxy = net::Proxy::Explicit(address);
-    }
-    settings.resolve.extend(globals.resolve.iter().map(|known| net::Resolve {
-        host: known.host.clone(),
-        port: known.port,
-        ip: known.address,
-    }));
-    settings.unix_socket = endpoint.socket.clone();
-    settings.http_version = match globals.http {
-        None | Some(Http::Auto) => net::HttpVersion::Auto,
-        Some(Http::One) => net::HttpVersion::Http1,
-        Some(Http::Two) => net::HttpVersion::Http2,
-    };
-    Ok(http::Target {
-        address,
-        settings,
-        sse_fallback: endpoint.binding == Binding::Auto,
-        end_session: !globals.no_delete,
-    })
-}
-
-/// A file that an option names. That it is missing is told even if this server does not need it.
-fn pem_file(run: &Run<'_>, option: &str, path: Option<&Path>) -> Result<Option<PathBuf>, Error> {
-    let Some(path) = path.map(|path| run.env.absolute(path)) else { return Ok(None) };
-    match path.metadata() {
-        Ok(_) => Ok(Some(path)),
-        Err(error) => {
-            let text = format!("{option}: cannot read {}: {error}", path.display());
-            Err(Error::new(Exit::Config, text).phase(Phase::Config).sent(Sent::No))
-        }
-    }
-}
-
-/// What the command line says about the server.
-pub(super) fn overrides(run: &Run<'_>) -> Result<Overrides, Error> {
-    let globals = run.globals;
-    let secret = |text: &str| crate::env::Secret::new(text.to_owned());
-    let variables = globals.env.iter();
-    Ok(Overrides {
-        config: run.settings.config.clone(),
-        args: globals.arg.clone(),
-        env: variables
-            .map(|variable| (variable.name.clone(), secret(variable.value.as_str())))
-            .collect(),
-        cwd: globals.cwd.clone(),
-        inherit_env: globals.inherit_env,
-        headers: credentials::headers(run)?,
-        binding: match globals.transport {
-            None | Some(Transport::Auto | Transport::Stdio) => None,
-            Some(Transport::Http) => Some(Binding::Http),
-            Some(Transport::Sse) => Some(Binding::Sse),
-        },
-    })
-}
-
-fn check_transport(run: &Run<'_>, server: &config::Server) -> Result<(), Error> {
-    let is_http = matches!(server.endpoint, Endpoint::Http(_));
-    if run.globals.transport == Some(Transport::Stdio) && is_http {
-        let text = format!("\"{}\" is reached over HTTP, not by --transport stdio", server.name);
-        return Err(Error::new(Exit::Usage, text).phase(Phase::Usage));
-    }
-    let credentials = [
-        ("--bearer-file", run.globals.bearer_file.is_some()),
-        ("--bearer-command", run.globals.bearer_command.is_some()),
-    ];
-    match credentials.iter().find(|(_, given)| *given && !is_http) {
-        None => Ok(()),
-        Some((flag, _)) => {
-            let text = format!(
-                "{flag} has no effect on \"{}\", which is not reached over HTTP",
-                server.name
-            );
-            Err(Error::new(Exit::Usage, text).phase(Phase::Usage))
-        }
-    }
 }
 
 impl Contact<'_> {

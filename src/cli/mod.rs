@@ -21,6 +21,8 @@ mod rpc;
 mod run;
 mod schema;
 mod sources;
+mod target;
+mod target;
 mod tools;
 mod watcher;
 

@@ -438,7 +438,7 @@ mod tests {
         (r#"{"url": "${TOKEN}"}"#, "\"url\" cannot be used: relative URL without a base"),
         (
             r#"{"url": "ftp://hunter2/"}"#,
-            "\"url\" cannot be used: ftp is none of http, https and unix",
+            "\"url\" cannot be used: its scheme ftp is none of http, https and unix",
         ),
         (
             r#"{"url": "http://u:${TOKEN}@h/"}"#,

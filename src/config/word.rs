@@ -198,7 +198,7 @@ impl fmt::Display for UrlError {
         match self {
             UrlError::Syntax(error) => write!(f, "{error}"),
             UrlError::Scheme(scheme) => {
-                write!(f, "{scheme} is none of http, https and unix")
+                write!(f, "its scheme {scheme} is none of http, https and unix")
             }
             UrlError::Credentials => {
                 f.write_str("it contains a user name or a password; use a header for them")
@@ -276,8 +276,8 @@ mod tests {
         check("npx 'x", "the server's command line is broken: a ' is not closed");
         let url = "the server's URL cannot be used: ";
         check("http://", &format!("{url}empty host"));
-        check("ftp://h/", &format!("{url}ftp is none of http, https and unix"));
-        check("ws://h/", &format!("{url}ws is none of http, https and unix"));
+        check("ftp://h/", &format!("{url}its scheme ftp is none of http, https and unix"));
+        check("ws://h/", &format!("{url}its scheme ws is none of http, https and unix"));
         check(
             "https://u:hunter2@h/",
             &format!("{url}it contains a user name or a password; use a header for them"),

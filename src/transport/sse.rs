@@ -21,7 +21,7 @@ pub async fn run(target: Target, limits: Limits, port: Port) {
 /// Opens the stream and waits for the endpoint. A failure is one of the request `id`, which was to
 /// be delivered there.
 pub(super) async fn open(endpoint: &Endpoint, id: u64) -> Result<EventReader, Unanswered> {
-    let reply = endpoint.get_home().await.map_err(Unanswered::Broken)?;
+    let reply = endpoint.get_home().await.map_err(not_delivered)?;
     if !reply.status.is_success() {
         let refused = refusal::read(reply, Some(id), false).await;
         return Err(Unanswered::Refused(Box::new(refused)));
@@ -30,7 +30,7 @@ pub(super) async fn open(endpoint: &Endpoint, id: u64) -> Result<EventReader, Un
     let mut events = EventReader::new(endpoint.limits.message);
     events.attach(reply.body);
     loop {
-        match events.next().await.map_err(Unanswered::Broken)? {
+        match events.next().await.map_err(not_delivered)? {
             Some(event) if event.name == "endpoint" => {
                 use_endpoint(endpoint, &event.data).map_err(Unanswered::Broken)?;
                 return Ok(events);
@@ -42,6 +42,15 @@ pub(super) async fn open(endpoint: &Endpoint, id: u64) -> Result<EventReader, Un
             }
         }
     }
+}
+
+/// What failed was the GET; the request itself was never sent.
+fn not_delivered(fault: Fault) -> Unanswered {
+    let kind = match fault.kind {
+        FaultKind::Lost => FaultKind::Unreachable,
+        kind => kind,
+    };
+    Unanswered::Broken(Fault { kind, sent: Sent::No, ..fault })
 }
 
 fn check_type(reply: &Reply) -> Result<(), Unanswered> {

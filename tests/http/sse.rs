@@ -201,6 +201,20 @@ fn a_stream_that_is_refused_refuses_the_request() {
 }
 
 #[test]
+fn a_stream_that_breaks_before_the_endpoint_has_not_taken_the_request() {
+    let server = Server::start(|_, peer| {
+        peer.stream_events();
+        peer.write("ff\r\nevent: endp");
+        false
+    });
+    converse_over_sse(sse_target(&server), async |connection| {
+        connection.send(request(1, "initialize", OLD));
+        let report = next(connection).await;
+        assert!(report.starts_with("broken Some(1) Unreachable No: "), "{report}");
+    });
+}
+
+#[test]
 fn a_server_that_names_no_endpoint_does_not_hold_us_up() {
     let server = Server::start(|_, peer| {
         peer.write(HEAD);

@@ -1,5 +1,7 @@
 //! Event streams: what is read from them, resuming them, and listening.
 
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
@@ -57,7 +59,7 @@ fn messages_are_taken_from_all_that_is_on_a_stream() {
     check(error, &["error 1 -1"]);
     check("", &["ended 1: "]);
     check(": nothing more\n\n", &["ended 1: "]);
-    let cut = "broken Some(1) Lost Yes: the stream ended in the middle of an event";
+    let cut = "ended 1: the stream ended in the middle of an event";
     check("data: {\"jsonrpc\":\"2.0\",\"id", &[cut]);
 }
 
@@ -187,7 +189,27 @@ fn resuming_gives_up() {
     // The same again and again is nothing new.
     check("id: a\ndata:\n\n", "ended 1: ", 3);
     let refused = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n";
-    check(refused, "broken Some(1) Lost Yes: the stream ended and is not resumed (HTTP 404)", 1);
+    check(refused, "ended 1: the stream ended and is not resumed (HTTP 404)", 1);
+}
+
+#[test]
+fn a_server_that_is_gone_when_the_stream_is_to_be_resumed_may_have_acted() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        let mut stream = listener.accept().unwrap().0;
+        drop(listener);
+        let _ = stream.read(&mut [0; 4096]).unwrap();
+        let events = format!("{HEAD}id: a\nretry: 20\ndata:\n\n");
+        stream.write_all(events.as_bytes()).unwrap();
+    });
+    converse(target(&url), async |connection| {
+        connection.send(request(1, "tools/call", OLD));
+        let report = next(connection).await;
+        let begin =
+            "broken Some(1) Lost Yes: the stream ended and cannot be resumed: cannot reach ";
+        assert!(report.starts_with(begin), "{report}");
+    });
 }
 
 #[test]

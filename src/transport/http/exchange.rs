@@ -10,7 +10,7 @@ use futures_lite::FutureExt;
 use super::carrier::Note;
 use super::endpoint::{Binding, Endpoint};
 use super::events::too_long;
-use super::messages::Asked;
+use super::messages::{Asked, Found};
 use super::{follow, refusal};
 use crate::net::{Body, Reply};
 use crate::protocol::Incoming;
@@ -25,6 +25,10 @@ const ONE_WAY_PATIENCE: Duration = Duration::from_secs(30);
 /// How long a server of 2024-11-05 may take to name its endpoint, when it was only a guess that it
 /// is one.
 const SSE_PATIENCE: Duration = Duration::from_secs(5);
+
+/// How much of a body that is no JSON is read, in bytes, and for how long.
+const LONGEST_OTHER: usize = 64 << 10;
+const OTHER_PATIENCE: Duration = Duration::from_secs(1);
 
 /// How an exchange ended that did not bring the response.
 #[derive(Debug)]
@@ -143,30 +147,36 @@ async fn answered(
     content_type: &str,
     asked: Asked<'_>,
 ) -> Result<(), Unanswered> {
-    let status = reply.status.as_u16();
-    let limit = endpoint.limits.message;
-    let body = read_whole(&mut reply.body, limit).await.map_err(Unanswered::Broken)?;
-    if body.trim_ascii().is_empty() {
-        let why = format!("the server answered HTTP {status} without a body");
-        return Err(Unanswered::Ended(Ending::NoAnswer(why)));
-    }
-    match content_type {
-        "application/json" => (),
-        it if it.ends_with("+json") => (),
-        // Not right, but not rare.
-        "" | "text/plain" | "text/json" | "application/octet-stream" => {
-            endpoint.report(Incoming::Unusual(Unusual::ContentType)).await;
+    let form = form_of(content_type);
+    let body = match form {
+        Form::Other => reply.body.read_up_to(LONGEST_OTHER, OTHER_PATIENCE).await,
+        Form::Json | Form::Odd => {
+            let whole = read_whole(&mut reply.body, endpoint.limits.message);
+            whole.await.map_err(Unanswered::Broken)?
         }
-        other => {
-            let why = format!("the server answered with {other}, which is not MCP");
-            return Err(Unanswered::Ended(Ending::NoAnswer(why)));
+    };
+    if body.trim_ascii().is_empty() {
+        let status = reply.status.as_u16();
+        return Err(no_answer(format!("the server answered HTTP {status} without a body")));
+    }
+    match form {
+        Form::Json => (),
+        Form::Odd => endpoint.report(Incoming::Unusual(Unusual::ContentType)).await,
+        Form::Other => {
+            let why = format!("the server answered with {content_type}, which is not MCP");
+            return Err(no_answer(why));
         }
     }
     let found = endpoint.deliver(body, Some(asked)).await;
-    if found.answered {
-        return Ok(());
-    }
-    let why = match (found.malformed, found.other_id) {
+    if found.answered { Ok(()) } else { Err(no_answer(why_no_answer(&found, asked.id))) }
+}
+
+fn no_answer(why: String) -> Unanswered {
+    Unanswered::Ended(Ending::NoAnswer(why))
+}
+
+fn why_no_answer(found: &Found, asked: u64) -> String {
+    match (&found.malformed, &found.other_id) {
         (Some(Malformed::Json { excerpt }), _) => format!("the answer is not JSON: {excerpt}"),
         (Some(Malformed::TooDeep { limit, .. }), _) => {
             format!("the answer is nested deeper than {limit} levels")
@@ -174,10 +184,29 @@ async fn answered(
         (Some(Malformed::Shape { excerpt, .. }), _) => {
             format!("the answer is no JSON-RPC message: {excerpt}")
         }
-        (None, Some(id)) => format!("the answer is for request {id}, not {}", asked.id),
+        (None, Some(id)) => format!("the answer is for request {id}, not {asked}"),
         (None, None) => "the answer holds no response".to_owned(),
-    };
-    Err(Unanswered::Ended(Ending::NoAnswer(why)))
+    }
+}
+
+/// What a content type promises.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// JSON.
+    Json,
+    /// Something else, which servers that send JSON are known to say.
+    Odd,
+    /// Something else.
+    Other,
+}
+
+fn form_of(content_type: &str) -> Form {
+    match content_type {
+        "application/json" => Form::Json,
+        "" | "text/plain" | "text/json" | "application/octet-stream" => Form::Odd,
+        _ if content_type.ends_with("+json") => Form::Json,
+        _ => Form::Other,
+    }
 }
 
 /// In HTTP+SSE the answer comes on the stream. Some servers also send it here.

@@ -10,7 +10,7 @@ use super::events::EventReader;
 use super::exchange::Unanswered;
 use super::messages::Asked;
 use crate::net::{Body, Reply};
-use crate::protocol::message::{Ending, Fault, FaultKind};
+use crate::protocol::message::{Ending, Fault, FaultKind, Sent};
 use crate::protocol::revision::Revision;
 
 /// How long to wait before reconnecting when the server does not say.
@@ -51,7 +51,10 @@ pub(super) async fn answer(
                 let why = format!("the stream ended and is not resumed (HTTP {status})");
                 return Err(Unanswered::Ended(Ending::Early(why)));
             }
-            Err(fault) => End::Broken(fault),
+            // Whatever became of the GET, the request itself was sent.
+            Err(Fault { text, .. }) => {
+                End::Broken(lost(format!("the stream ended and cannot be resumed: {text}")))
+            }
         };
         let is_new = events.last_event_id() != Some(&last);
         fruitless = if is_new { 0 } else { fruitless + 1 };
@@ -67,6 +70,11 @@ pub(super) async fn answer(
         }))),
         End::Broken(fault) => Err(Unanswered::Broken(fault)),
     }
+}
+
+/// The fault of a stream that was lost, and the response with it.
+fn lost(text: String) -> Fault {
+    Fault { kind: FaultKind::Lost, text, sent: Sent::Yes, stderr_tail: String::new() }
 }
 
 /// Whether it is an event stream.
