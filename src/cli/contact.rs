@@ -1,13 +1,11 @@
 //! A server that a command works with: found, admitted, and opened when it is first needed.
 
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use smol::LocalExecutor;
 
-use super::args::choices::{Http, IdFormat, Protocol, ServerStderr, Transport};
+use super::args::choices::{IdFormat, Protocol};
 use super::args::settings;
-use super::credentials;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::explain::{self, Place};
@@ -16,16 +14,13 @@ use super::target;
 use super::watcher::Watcher;
 use crate::cache::{Eras, Lists, Mode};
 use crate::client::{self, Client, NoResult, Server};
-use crate::config::{self, Binding, Endpoint, HttpEndpoint, Overrides, StdioEndpoint};
-use crate::net;
+use crate::config::{self, Binding, Endpoint};
 use crate::protocol::Revision;
 use crate::protocol::json::Json;
 use crate::protocol::jsonrpc::Limits;
-use crate::protocol::message::Sent;
 use crate::protocol::opening::Certainty;
 use crate::protocol::params::Params;
 use crate::protocol::session::{Abilities, Call, Failure, Limit, Profile, TimedOut};
-use crate::transport::{http, stdio};
 use crate::trust;
 
 /// How long a server may leave a probe unanswered before it gets `initialize` beside it. A process

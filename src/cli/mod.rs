@@ -22,7 +22,6 @@ mod run;
 mod schema;
 mod sources;
 mod target;
-mod target;
 mod tools;
 mod watcher;
 
