@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use futures_lite::FutureExt;
 use smol::LocalExecutor;
 
+use super::answer;
 use super::args::Format;
 use super::args::commands::{Bench, Call};
 use super::call;
@@ -38,6 +39,7 @@ pub(super) async fn run(
         server: bench.server.clone(),
         tool: bench.tool.clone(),
         args: bench.args.clone(),
+        ..Call::default()
     };
     let words = arguments::parse(&call.args, run.tail).map_err(|mistake| call::usage(&mistake))?;
     let contents = sources::read_all(run, words.inputs())?;
@@ -111,7 +113,7 @@ async fn measure(
 fn failure(contact: &Contact<'_>, result: Result<Json, NoResult>) -> Option<Error> {
     match result {
         Err(no_result) => Some(contact.explain(no_result)),
-        Ok(result) => call::failure(&result).map(|why| {
+        Ok(result) => answer::failure(&result).map(|why| {
             let error = Error::new(Exit::ToolError, why).phase(Phase::Request).sent(Sent::Yes);
             error.server(contact.server.name.clone())
         }),

@@ -1,7 +1,7 @@
 //! A server that a command works with: found, admitted, and opened when it is first needed.
 
 use std::cell::OnceCell;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_lite::FutureExt;
 use smol::LocalExecutor;
@@ -19,7 +19,7 @@ use super::target;
 use super::watcher::Watcher;
 use crate::cache::{Eras, Lists, Mode};
 use crate::client::retry::Policy;
-use crate::client::{Access, Flights, Landed, Link, NoResult, Server};
+use crate::client::{Access, Flights, Landed, Link, NoResult, Observer, Reply, Server};
 use crate::config::{self, Binding, Endpoint};
 use crate::protocol::Revision;
 use crate::protocol::json::{self, Json};
@@ -53,6 +53,7 @@ pub(super) struct Contact<'a> {
     executor: &'a LocalExecutor<'static>,
     link: Option<Link<'a>>,
     watcher: Watcher<'a>,
+    tasks: bool,
 }
 
 impl<'a> Contact<'a> {
@@ -86,7 +87,13 @@ impl<'a> Contact<'a> {
             server,
             executor,
             link: None,
+            tasks: false,
         })
+    }
+
+    /// Tells the server, once it is opened, that it may make tasks of calls.
+    pub(super) fn allow_tasks(&mut self) {
+        self.tasks = true;
     }
 
     /// Whether the server is reached over HTTP.
@@ -106,19 +113,26 @@ impl<'a> Contact<'a> {
     pub(super) async fn settle(&mut self) -> Result<&'static Revision, Error> {
         let (run, policy) = (self.run, self.policy());
         let (link, watcher) = self.link()?;
-        let settled = link.settle(&policy, watcher);
-        let interrupted = async { Err(NoResult::Interrupted(run.interrupted().await)) };
-        let expired = async {
-            match run.deadline {
-                Some(deadline) => async_io::Timer::at(deadline).await,
-                None => futures_lite::future::pending().await,
-            };
-            let (limit, after) = (Limit::Total, Duration::ZERO);
-            let timed_out = TimedOut { limit, after, sent: false, streaming: false };
-            Err(NoResult::Failed(Failure::TimedOut(timed_out)))
-        };
-        let settled = settled.or(interrupted).or(expired).await;
+        let settled = link.settle(&policy, watcher).or(async { Err(ended(run).await) }).await;
         settled.map_err(|no_result| self.explain(no_result))
+    }
+
+    /// Waits that long between two requests, unless the run must end before.
+    pub(super) async fn pause(&mut self, time: Duration) -> Result<(), NoResult> {
+        let (run, Some(link)) = (self.run, &mut self.link) else { return Ok(()) };
+        let passed = async {
+            link.pause(Instant::now() + time, &mut self.watcher).await;
+            Ok(())
+        };
+        passed.or(async { Err(ended(run).await) }).await
+    }
+
+    /// Answers what the server asks through a task; `None` when nothing answers it.
+    pub(super) fn answer_task(&mut self, question: &Question) -> Option<String> {
+        match self.watcher.asked(question) {
+            Reply::Answer(answer) => answer.ok(),
+            Reply::End => None,
+        }
     }
 
     /// Makes a request and waits for its result.
@@ -130,6 +144,22 @@ impl<'a> Contact<'a> {
     ) -> Result<Json, Error> {
         let result = self.try_request(method, params, mirrored).await?;
         result.map_err(|no_result| self.explain(no_result))
+    }
+
+    /// Makes a last request for which nobody waits longer than that, whatever else has ended, and
+    /// whose answer does not matter.
+    pub(super) async fn request_last(&mut self, method: &str, params: Params, time: Duration) {
+        let Some(link) = &mut self.link else { return };
+        let call = Call {
+            method: method.to_owned().into(),
+            params,
+            deadline: Some(Instant::now() + time),
+            ..Call::default()
+        };
+        // The next signal is for the end of the conversation.
+        let mut flights = Flights::new(Policy::ONCE);
+        flights.begin((), call, false);
+        flights.landed(link, &mut self.watcher).await;
     }
 
     /// Makes a request; on failure tells what happened, for callers that can do something about it.
@@ -310,6 +340,7 @@ impl<'a> Contact<'a> {
             abilities,
             probe_timeout: if self.is_http() { PROBE_TIMEOUT_HTTP } else { PROBE_TIMEOUT_STDIO },
             start_timeout: self.start_timeout(),
+            tasks: self.tasks,
             text_ids: self.run.globals.id_format == Some(IdFormat::String),
             relays: self.run.command().is_relay(),
             // Over HTTP a legacy server may put its questions on the stream that nobody asked for.
@@ -379,4 +410,19 @@ impl<'a> Contact<'a> {
             }
         }
     }
+}
+
+/// Ready when the run must end without an answer: by a signal, or because its time is over.
+async fn ended(run: &Run<'_>) -> NoResult {
+    let interrupted = async { NoResult::Interrupted(run.interrupted().await) };
+    let expired = async {
+        match run.deadline {
+            Some(deadline) => async_io::Timer::at(deadline).await,
+            None => futures_lite::future::pending().await,
+        };
+        let (limit, after) = (Limit::Total, Duration::ZERO);
+        let timed_out = TimedOut { limit, after, sent: false, streaming: false };
+        NoResult::Failed(Failure::TimedOut(timed_out))
+    };
+    interrupted.or(expired).await
 }

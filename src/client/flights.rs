@@ -314,7 +314,7 @@ impl<T> Flights<T> {
         let ticket = match &question.from {
             Asker::Call(ticket, _) => Some(*ticket),
             Asker::Request(_) if self.flying.len() == 1 => self.flying.keys().next().copied(),
-            Asker::Request(_) => None,
+            Asker::Request(_) | Asker::Task(_) => None,
         };
         let flight = ticket.and_then(|ticket| Some((ticket, self.flying.remove(&ticket)?)));
         let Some((ticket, flight)) = flight else {

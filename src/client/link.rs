@@ -136,6 +136,14 @@ impl<'a> Link<'a> {
         }
     }
 
+    /// Lets time pass until that instant, and deals with what the server says meanwhile.
+    pub async fn pause(&mut self, until: Instant, observer: &mut dyn Observer) {
+        match &mut self.client {
+            Some(client) => client.pause(until, observer).await,
+            None => drop(Timer::at(until).await),
+        }
+    }
+
     /// The client, with its connection opened anew if it was lost.
     async fn reopen(&mut self) -> &mut Client {
         loop {

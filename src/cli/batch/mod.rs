@@ -22,6 +22,7 @@ use self::input::Input;
 use self::line::{Line, Request};
 use self::output::Output;
 use self::verdict::{Outcome, Verdict};
+use super::answer;
 use super::args::commands::Batch;
 use super::call;
 use super::catalog::Catalog;
@@ -342,7 +343,7 @@ impl Work<'_> {
         let outcome = match result {
             Err(no_result) => Outcome::Failed(self.contact.explain(no_result)),
             Ok(result) => {
-                match (result.validate(), is_call.then(|| call::failure(&result)).flatten()) {
+                match (result.validate(), is_call.then(|| answer::failure(&result)).flatten()) {
                     (Err(invalid), _) => {
                         let text = format!("the server sent invalid JSON: {}", invalid.reason);
                         let error = Error::new(Exit::Protocol, text).phase(Phase::Request);

@@ -1,7 +1,7 @@
 //! An answer in a file: there as a whole, or not at all.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -34,14 +34,27 @@ pub(in super::super) struct Handle {
 }
 
 impl Growing {
-    /// Begins an answer that belongs to a path.
+    /// Begins an answer that belongs to a path: a device or a pipe is written to, and behind a link
+    /// the file that it points to is replaced.
     pub(in super::super) fn begin(path: &Path) -> Result<Growing, Error> {
-        let begun = match fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-            true => OpenOptions::new().write(true).open(path).map(|file| (path.into(), None, file)),
-            false => begin_beside(path),
-        };
-        let (path, beside, file) = begun.map_err(|error| unwritable(path, &error.to_string()))?;
-        Ok(Growing { handle: Handle { file: Arc::new(file), path }, beside })
+        if !fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+            let target = path.canonicalize();
+            return Growing::beside(target.as_deref().unwrap_or(path));
+        }
+        let file = OpenOptions::new().write(true).open(path);
+        let file = file.map_err(|error| unwritable(path, &error.to_string()))?;
+        Ok(Growing { handle: Handle { file: Arc::new(file), path: path.into() }, beside: None })
+    }
+
+    /// Begins an answer in a new file beside a path.
+    fn beside(path: &Path) -> Result<Growing, Error> {
+        let name = path.file_name().ok_or_else(|| unwritable(path, "it is a directory"))?;
+        let name = format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id());
+        let beside = path.with_file_name(name);
+        let file = OpenOptions::new().write(true).create_new(true).open(&beside);
+        let file = file.map_err(|error| unwritable(path, &error.to_string()))?;
+        let handle = Handle { file: Arc::new(file), path: path.into() };
+        Ok(Growing { handle, beside: Some(beside) })
     }
 
     /// What to write to.
@@ -53,7 +66,9 @@ impl Growing {
     pub(in super::super) fn finish(mut self) -> Result<(), Error> {
         let Some(beside) = &self.beside else { return Ok(()) };
         let path = &self.handle.path;
-        if let Ok(old) = fs::metadata(path) {
+        if let Ok(old) = fs::symlink_metadata(path)
+            && old.is_file()
+        {
             let kept = fs::set_permissions(beside, old.permissions());
             kept.map_err(|error| unwritable(path, &error.to_string()))?;
         }
@@ -79,15 +94,12 @@ impl Handle {
     }
 }
 
-type Begun = (PathBuf, Option<PathBuf>, File);
-
-fn begin_beside(path: &Path) -> io::Result<Begun> {
-    // A link keeps pointing where it points: the file behind it is replaced.
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let name = path.file_name().ok_or(io::ErrorKind::IsADirectory)?.to_string_lossy();
-    let beside = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
-    let file = OpenOptions::new().write(true).create_new(true).open(&beside)?;
-    Ok((path, Some(beside), file))
+/// Puts `bytes` into the file `name` of a directory, as [`replace`] does, but never elsewhere: a
+/// link of that name is replaced, not followed.
+pub(in super::super) fn place(directory: &Path, name: &str, bytes: &[u8]) -> Result<(), Error> {
+    let growing = Growing::beside(&directory.join(name))?;
+    growing.handle().write(bytes)?;
+    growing.finish()
 }
 
 /// Makes sure that a file can be there, as far as that can be told before there is an answer: it

@@ -8,10 +8,11 @@ use crate::protocol::json::{self, Json};
 use crate::protocol::jsonrpc::{Answer, ErrorObject, Message, Response, scan};
 use crate::protocol::message::{Outgoing, Refused};
 use crate::protocol::method;
+use crate::protocol::model::task;
 use crate::protocol::opening::{Certainty, Opening, Verdict, choose, judge, supported};
 use crate::protocol::params::{Members, Params};
 use crate::protocol::pending::Found;
-use crate::protocol::revision::{Era, Questions, Revision};
+use crate::protocol::revision::{Era, Questions, Revision, Tasks};
 
 /// How far the opening has come.
 #[derive(Debug)]
@@ -133,6 +134,9 @@ impl Profile {
         if self.abilities.elicitation && revision.elicitation {
             let modes = if revision.elicitation_modes { "{\"form\":{}}" } else { "{}" };
             capabilities.push("elicitation", modes);
+        }
+        if self.tasks && revision.tasks == Tasks::Extension {
+            capabilities.push("extensions", &format!("{{\"{}\":{{}}}}", task::EXTENSION));
         }
         capabilities.finish()
     }

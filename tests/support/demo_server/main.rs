@@ -11,8 +11,10 @@
 )]
 
 mod http;
+mod primitives;
 mod protocol;
 mod stdio;
+mod tasks;
 mod tools;
 
 use std::fs::File;
@@ -33,6 +35,8 @@ usage: demo-server [--http PORT] [--era legacy|modern] [--log FILE] [--crash-aft
   --fault crash   end at every request for a list or a tool, without an answer
   --fault orphan  start a process that keeps all pipes open for a minute
   --fault stay    ignore the end of stdin, for a minute
+  --fault endless  each page of a list points to one that was there before
+  --fault bare     know tools and nothing else
 ";
 
 /// What the command line asks for.
@@ -47,6 +51,7 @@ struct Options {
     calls: AtomicU64,
     /// What the tool `count` has counted.
     counted: AtomicU64,
+    tasks: tasks::Tasks,
 }
 
 impl Options {
