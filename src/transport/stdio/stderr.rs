@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use async_channel::{Receiver, Sender};
 use async_process::ChildStderr;
-use futures_lite::AsyncReadExt;
+use futures_lite::{AsyncReadExt, future};
 
 use crate::transport::tail::Tail;
 
@@ -81,6 +81,8 @@ impl Stderr {
             if let Some(tail) = &self.tail {
                 tail.push(chunk);
             }
+            // A server that never pauses must not keep the others from their turn.
+            future::yield_now().await;
         }
         self.open.take();
     }
