@@ -8,9 +8,12 @@
 
 mod support;
 
+use std::os::unix::process::ExitStatusExt;
+use std::process::Stdio;
 use std::time::Duration;
 
-use support::{Outcome, Scratch, run};
+use rustix::process::{Pid, Signal, kill_process};
+use support::{Outcome, Scratch, demo, run, wait_until};
 
 /// No limit in these tests is longer than a second; the rest is for a loaded machine.
 const SOON: Duration = Duration::from_secs(20);
@@ -62,4 +65,43 @@ fn a_server_that_does_not_read_is_ended() {
     for limit in ["-t", "-T"] {
         check(&call("exec sleep 100", &[&big, "--no-schema", limit, "500ms"]), 124, "");
     }
+}
+
+// ------------------------------------------------------------------- readers and writers
+
+/// Starts a call among pipes that nobody serves, sends it a signal if there is one, and checks how
+/// it ends.
+#[track_caller]
+fn check_stuck(words: &[&str], signal: Option<Signal>, code: i32) {
+    let scratch = Scratch::new();
+    let server = demo("");
+    let words = ["call", &server].into_iter().chain(words.iter().copied());
+    let (_reader, stdout) = std::io::pipe().unwrap();
+    let (stdin, _writer) = std::io::pipe().unwrap();
+    let mut command = scratch.mcpmini(words);
+    let mut child = command.stdin(stdin).stdout(stdout).stderr(Stdio::null()).spawn().unwrap();
+    if let Some(signal) = signal {
+        // Long enough to get stuck.
+        std::thread::sleep(Duration::from_millis(500));
+        assert_eq!(child.try_wait().unwrap(), None);
+        kill_process(Pid::from_child(&child), signal).unwrap();
+    }
+    wait_until("the end", || child.try_wait().unwrap().is_some());
+    let status = child.wait().unwrap();
+    assert_eq!(status.code().unwrap_or_else(|| 128 + status.signal().unwrap()), code);
+}
+
+#[test]
+fn a_call_that_waits_for_its_input_can_be_ended() {
+    check_stuck(&["add", "-"], Some(Signal::INT), 130);
+    check_stuck(&["echo", "text=@-"], Some(Signal::TERM), 143);
+    check_stuck(&["add", "-", "-T", "300ms"], None, 124);
+}
+
+#[test]
+fn a_call_whose_answer_nobody_reads_can_be_ended() {
+    check_stuck(&["text", "bytes=1000000"], Some(Signal::INT), 130);
+    check_stuck(&["text", "bytes=1000000"], Some(Signal::TERM), 143);
+    check_stuck(&["log", "lines=20000", "-o", "events"], Some(Signal::TERM), 143);
+    check_stuck(&["text", "bytes=1000000", "-T", "1s"], None, 124);
 }

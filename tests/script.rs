@@ -232,6 +232,23 @@ fn json_is_what_the_server_sent() {
 }
 
 #[test]
+fn errors_are_json_when_a_variable_is_wrong_too() {
+    let check = |words: &[&str], errors: Option<&str>| {
+        let scratch = Scratch::new();
+        let mut command = scratch.mcpmini(["call", &demo(""), "echo"].iter().chain(words));
+        command.env("MCPMINI_TIMEOUT", "soon");
+        errors.map(|value| command.env("MCPMINI_ERRORS", value));
+        let outcome = run(&mut command);
+        assert_eq!((outcome.code, outcome.err.matches('\n').count()), (2, 1), "{}", outcome.err);
+        let line: Value = serde_json::from_str(&outcome.err).unwrap();
+        assert_eq!(line["error"]["class"], "usage");
+    };
+    check(&["--json"], None);
+    check(&["--json-errors"], None);
+    check(&[], Some("json"));
+}
+
+#[test]
 fn no_stderr_output_on_success() {
     let server = HttpDemo::start(&[]);
     for words in [

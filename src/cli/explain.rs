@@ -33,10 +33,20 @@ pub(super) fn no_result(no_result: NoResult, place: &Place<'_>) -> Error {
             error.phase(Phase::Request).hint("it would be tolerated without --strict")
         }
         NoResult::Asked(question) => asked(&question),
-        NoResult::Interrupted(signal) => {
-            Error::new(Exit::Signal(signal as u8), format!("interrupted by signal {signal}"))
-        }
+        NoResult::Interrupted(signal) => interrupted(signal),
     }
+}
+
+/// A signal has ended the run.
+pub(super) fn interrupted(signal: i32) -> Error {
+    Error::new(Exit::Signal(signal as u8), format!("interrupted by signal {signal}"))
+}
+
+/// The limit for everything has ended the run.
+pub(super) fn out_of_time(max_time: Option<Duration>) -> Error {
+    let limit = max_time.and_then(Duration::duration).map(duration::show).unwrap_or_default();
+    let text = format!("not done within {limit}, the limit for everything");
+    Error::new(Exit::Timeout, text).hint("see --max-time")
 }
 
 /// An error that the server answered with.
@@ -96,6 +106,7 @@ fn failed(failure: Failure, place: &Place<'_>) -> Error {
 }
 
 fn timeout(timed_out: TimedOut, place: &Place<'_>) -> Error {
+    let sent = if timed_out.sent { Sent::Maybe } else { Sent::No };
     let milliseconds = timed_out.after.as_millis();
     let (text, phase, hint) = match timed_out.limit {
         Limit::Start => (
@@ -115,13 +126,10 @@ fn timeout(timed_out: TimedOut, place: &Place<'_>) -> Error {
             (format!("Request timeout after {milliseconds}ms"), Phase::Request, "see --timeout")
         }
         Limit::Total => {
-            let limit = place.max_time.and_then(Duration::duration).map(duration::show);
-            let limit = limit.unwrap_or_default();
             let phase = if timed_out.sent { Phase::Request } else { Phase::Start };
-            (format!("not done within {limit}, the limit for everything"), phase, "see --max-time")
+            return out_of_time(place.max_time).phase(phase).sent(sent);
         }
     };
-    let sent = if timed_out.sent { Sent::Maybe } else { Sent::No };
     Error::new(Exit::Timeout, text).phase(phase).sent(sent).hint(hint)
 }
 

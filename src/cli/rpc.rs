@@ -29,7 +29,7 @@ fn params(run: &Run<'_>, rpc: &Rpc) -> Result<Params, Error> {
     let usage = |text: String| Error::new(Exit::Usage, text).phase(Phase::Usage);
     let bytes = match rpc.params.as_deref() {
         None => return Ok(Params::new()),
-        Some("-" | "@-") => sources::stdin()?,
+        Some("-" | "@-") => sources::stdin(run)?,
         Some(word) => match word.strip_prefix('@') {
             Some(path) => sources::file(run, path)?,
             None => word.as_bytes().to_vec(),

@@ -6,7 +6,6 @@ use super::errors::Error;
 use super::explain::oddity_text;
 use super::output::events;
 use super::run::Run;
-use super::terminal::Stream;
 use crate::client::{Observer, Reply};
 use crate::protocol::Revision;
 use crate::protocol::json;
@@ -60,10 +59,10 @@ impl Observer for Watcher<'_> {
                 method::LOG_MESSAGE => "log",
                 _ => "notification",
             };
-            events::write(name, &[("notification", &text_of(notification))]);
+            events::write(self.run, name, &[("notification", &text_of(notification))]);
         }
         if self.run.globals.notifications {
-            let _ = Stream::Stderr.write_text(&format!("{}\n", text_of(notification)));
+            self.run.say_foreign(&format!("{}\n", text_of(notification)));
         }
     }
 

@@ -1,6 +1,8 @@
 //! Signals that end the program.
 
+use std::cell::Cell;
 use std::io;
+use std::task::Poll;
 
 use async_signal::{Signal, Signals};
 use futures_lite::{StreamExt, future};
@@ -8,9 +10,13 @@ use futures_lite::{StreamExt, future};
 /// The signals that ask us to end: we cancel what runs, clean up, and then die of them.
 const ENDING: [Signal; 3] = [Signal::Int, Signal::Term, Signal::Hup];
 
-/// Waits for signals that ask us to end.
-#[derive(Debug)]
-pub struct Endings(Option<Signals>);
+/// Waits for signals that ask us to end. The default waits for none.
+#[derive(Debug, Default)]
+pub struct Endings {
+    signals: Option<Signals>,
+    /// One that has come and that nobody has waited for yet.
+    early: Cell<Option<i32>>,
+}
 
 impl Endings {
     /// From now on these signals are delivered here instead of killing the process.
@@ -20,15 +26,31 @@ impl Endings {
     pub fn watch() -> io::Result<Endings> {
         let wanted: Vec<Signal> =
             ENDING.into_iter().filter(|signal| !is_ignored(*signal as i32)).collect();
-        match wanted.is_empty() {
-            true => Ok(Endings(None)),
-            false => Ok(Endings(Some(Signals::new(wanted)?))),
+        let signals = if wanted.is_empty() { None } else { Some(Signals::new(wanted)?) };
+        Ok(Endings { signals, early: Cell::new(None) })
+    }
+
+    /// The number of a signal that has come already. The next that waits for one will get it.
+    pub fn early(&self) -> Option<i32> {
+        if self.early.get().is_none() {
+            self.early.set(future::block_on(future::poll_once(self.receive())));
         }
+        self.early.get()
     }
 
     /// The number of the next signal. Never ready when all are ignored.
     pub async fn next(&self) -> i32 {
-        let Some(mut signals) = self.0.as_ref() else { return future::pending().await };
+        let mut receive = std::pin::pin!(self.receive());
+        // It may be received elsewhere while this waits.
+        future::poll_fn(|context| match self.early.take() {
+            Some(signal) => Poll::Ready(signal),
+            None => receive.as_mut().poll(context),
+        })
+        .await
+    }
+
+    async fn receive(&self) -> i32 {
+        let Some(mut signals) = self.signals.as_ref() else { return future::pending().await };
         match signals.next().await {
             Some(Ok(signal)) => signal as i32,
             Some(Err(_)) | None => future::pending().await,

@@ -35,7 +35,7 @@ pub(super) async fn run(
     let called = answer(run, call, &words, &contents, &mut contact).await;
     if let (Format::Events, Err(error)) = (run.settings.output, &called) {
         let object = error.json_line();
-        events::write("error", &[("error", inner(&object))]);
+        events::write(run, "error", &[("error", inner(&object))]);
     }
     contact.finish(called).await
 }

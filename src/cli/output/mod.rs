@@ -9,6 +9,7 @@ use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::run::Run;
 use super::terminal::{Stream, Unwritten, strip_controls};
+use crate::protocol::message::Sent;
 
 /// The signal that a process dies of when it writes and nobody reads.
 const SIGPIPE: u8 = 13;
@@ -27,13 +28,14 @@ pub(super) fn write(run: &Run<'_>, bytes: &[u8]) -> Result<(), Error> {
     if let Some(path) = &run.globals.out {
         return file::replace(&run.env.absolute(path), bytes);
     }
-    let written = match std::str::from_utf8(bytes) {
-        Ok(text) if run.env.terminals.stdout => {
-            Stream::Stdout.write(strip_controls(text).as_bytes())
-        }
-        _ => Stream::Stdout.write(bytes),
-    };
-    written.map_err(unwritten)
+    let text = std::str::from_utf8(bytes).ok().filter(|_| run.env.terminals.stdout);
+    let text = text.map(strip_controls);
+    let bytes = text.as_ref().map_or(bytes, |text| text.as_bytes());
+    let written = Stream::Stdout.write(bytes, &|| run.over().is_none());
+    written.map_err(|why| match run.over() {
+        Some(error) if why == Unwritten::GivenUp => error.phase(Phase::Output).sent(Sent::Yes),
+        _ => unwritten(why),
+    })
 }
 
 /// Writes an answer that is one line.
@@ -50,7 +52,7 @@ pub(super) fn unwritten(unwritten: Unwritten) -> Error {
         Unwritten::BrokenPipe => {
             Error::new(Exit::Signal(SIGPIPE), "nobody reads the answer").phase(Phase::Output)
         }
-        Unwritten::Refused(_) => Error::from(unwritten),
+        Unwritten::GivenUp | Unwritten::Refused(_) => Error::from(unwritten),
     }
 }
 
