@@ -67,6 +67,53 @@ fn a_server_that_does_not_read_is_ended() {
     }
 }
 
+// ----------------------------------------------------------------------------------- lies
+
+/// Runs a command on a server that says one thing when it is asked for something.
+#[track_caller]
+fn check_json(answer: &str, words: &[&str], code: i32) {
+    let scratch = Scratch::new();
+    let script = format!("read -r _; cat <<'EOF'\n{answer}\nEOF\n");
+    let server = format!("exec:sh {}", scratch.write("server.sh", script));
+    let fixed = ["--protocol", "2026-07-28"];
+    let words = words.iter().map(|word| if *word == "S" { &server } else { *word });
+    let outcome = run(&mut scratch.mcpmini(words.chain(fixed)));
+    assert_eq!(outcome.code, code, "{}", outcome.err);
+    for line in outcome.out.lines().chain(outcome.err.lines()) {
+        let value = serde_json::from_str::<serde_json::Value>(line);
+        assert!(value.is_ok(), "{line}");
+    }
+}
+
+#[test]
+fn what_is_not_json_is_not_passed_on_as_json() {
+    let call = ["call", "S", "tool", "{}", "--json-errors"];
+    let more = |words: &'static [&'static str]| [&call[..], words].concat();
+    for bad in ["{\"x\":[1,,]}", "{\"x\":nope}", "{\"x\":[{]}}", "{\"x\":\"a\tb\"}"] {
+        let result =
+            format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"content":[],"more":{bad}}}}}"#);
+        check_json(&result, &more(&["-j"]), 6);
+        check_json(&result, &["rpc", "S", "m", "--json-errors"], 6);
+        check_json(&result, &["rpc", "S", "m", "--json-errors", "--envelope"], 6);
+        let tools = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"result":{{"tools":[{{"name":"t","inputSchema":{bad}}}]}}}}"#
+        );
+        check_json(&tools, &["tools", "S", "-j"], 6);
+        check_json(&tools, &["schema", "S", "t", "-j"], 6);
+        let error = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"error":{{"code":1,"message":"m","data":{bad}}}}}"#
+        );
+        check_json(&error, &more(&[]), 3);
+        check_json(&error, &more(&["-o", "events"]), 3);
+        check_json(&error, &["rpc", "S", "m", "--json-errors", "--envelope"], 6);
+        let notice =
+            format!(r#"{{"jsonrpc":"2.0","method":"notifications/message","params":{bad}}}"#);
+        let fine = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#;
+        check_json(&format!("{notice}\n{fine}"), &more(&["-o", "events"]), 0);
+        check_json(&format!("{notice}\n{fine}"), &more(&["--notifications"]), 0);
+    }
+}
+
 // ------------------------------------------------------------------- readers and writers
 
 /// Starts a call among pipes that nobody serves, sends it a signal if there is one, and checks how

@@ -82,6 +82,10 @@ fn failed(failure: Failure, place: &Place<'_>) -> Error {
                 format!("the answer is no JSON-RPC response: {}", malformed_text(&malformed));
             Error::new(Exit::Protocol, text).phase(Phase::Request).sent(Sent::Yes)
         }
+        Failure::Invalid(invalid) => {
+            let text = format!("the server sent invalid JSON: {}", invalid.reason);
+            Error::new(Exit::Protocol, text).phase(Phase::Request).sent(Sent::Yes)
+        }
         Failure::NoCommonRevision(theirs) => {
             let ours: Vec<&str> = Revision::all().iter().map(|revision| revision.date).collect();
             let theirs = match theirs.is_empty() {

@@ -11,6 +11,8 @@ use super::output;
 use super::run::Run;
 use super::sources;
 use crate::client::NoResult;
+use crate::protocol::json::{self, Json};
+use crate::protocol::message::Sent;
 use crate::protocol::params::Params;
 
 /// Sends a request and prints its result, or the whole message that came back.
@@ -49,17 +51,31 @@ async fn exchange(
     contact: &mut Contact<'_>,
 ) -> Result<Exit, Error> {
     match contact.try_request(&rpc.method, params, Vec::new()).await? {
+        Ok(result) if rpc.envelope => {
+            write_envelope(run, &result)?;
+            Ok(Exit::Ok)
+        }
         Ok(result) => {
-            let text = if rpc.envelope { result.frame() } else { result.as_str() };
-            output::write_line(run, text)?;
+            output::write_line(run, result.as_str())?;
             Ok(Exit::Ok)
         }
         Err(NoResult::Error(error)) if rpc.envelope => {
             if let Some(source) = &error.source {
-                output::write_line(run, source.frame())?;
+                write_envelope(run, source)?;
             }
             Err(explain::rpc(&error).server(contact.server.name.clone()))
         }
         Err(no_result) => Err(contact.explain(no_result)),
+    }
+}
+
+/// Writes the whole message that a part came in.
+fn write_envelope(run: &Run<'_>, part: &Json) -> Result<(), Error> {
+    match json::validate(part.frame()) {
+        Ok(()) => output::write_line(run, part.frame()),
+        Err(invalid) => {
+            let text = format!("the server sent invalid JSON: {}", invalid.reason);
+            Err(Error::new(Exit::Protocol, text).phase(Phase::Request).sent(Sent::Yes))
+        }
     }
 }

@@ -53,16 +53,24 @@ impl Observer for Watcher<'_> {
     }
 
     fn notified(&mut self, notification: &Notification) {
+        let is_shown = self.run.settings.output == Format::Events || self.run.globals.notifications;
+        if !is_shown {
+            return;
+        }
+        let text = text_of(notification);
+        if json::validate(&text).is_err() {
+            return self.run.warn("left out a notification that is not JSON");
+        }
         if self.run.settings.output == Format::Events {
             let name = match &*notification.method {
                 method::PROGRESS => "progress",
                 method::LOG_MESSAGE => "log",
                 _ => "notification",
             };
-            events::write(self.run, name, &[("notification", &text_of(notification))]);
+            events::write(self.run, name, &[("notification", &text)]);
         }
         if self.run.globals.notifications {
-            self.run.say_foreign(&format!("{}\n", text_of(notification)));
+            self.run.say_foreign(&format!("{text}\n"));
         }
     }
 

@@ -26,10 +26,6 @@ pub(super) enum Outcome {
 /// Writes the result. What a tool says about its own failure is no answer, and goes to standard
 /// error in every form but those that show the whole result.
 pub(super) fn write(run: &Run<'_>, json: &Json) -> Result<Outcome, Error> {
-    if let Err(invalid) = json.validate() {
-        let text = format!("the server sent invalid JSON: {}", invalid.reason);
-        return Err(Error::new(Exit::Protocol, text).phase(Phase::Request).sent(Sent::Yes));
-    }
     let result = CallResult::read(json.as_str(), &mut Document::new());
     match run.settings.output {
         Format::Json => output::write_line(run, json.as_str())?,
