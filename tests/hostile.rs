@@ -67,6 +67,28 @@ fn a_server_that_does_not_read_is_ended() {
     }
 }
 
+#[test]
+fn answers_that_a_server_does_not_take_do_not_fill_the_memory() {
+    let scratch = Scratch::new();
+    let ping = format!(r#"{{"jsonrpc":"2.0","id":"{}","method":"ping"}}"#, "x".repeat(1000));
+    let hello = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25"}}"#;
+    let script = format!("read -r _; echo '{hello}'; exec yes '{ping}'");
+    let server = format!("exec:sh {}", scratch.write("server.sh", script));
+    let words = ["call", &server, "tool", "{}", "--protocol", "2025-11-25", "-T", "3s"];
+    let mut child = scratch.mcpmini(words).stderr(Stdio::null()).spawn().unwrap();
+    let mut kilobytes = 0;
+    wait_until("the end", || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id()));
+        let status = status.unwrap_or_default();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let peak = peak.and_then(|peak| peak.trim().strip_suffix(" kB")?.parse().ok());
+        kilobytes = peak.unwrap_or(kilobytes);
+        child.try_wait().unwrap().is_some()
+    });
+    assert_eq!(child.wait().unwrap().code(), Some(124));
+    assert!((1..32_000).contains(&kilobytes), "{kilobytes} kB");
+}
+
 // ----------------------------------------------------------------------------------- lies
 
 /// Runs a command on a server that says one thing when it is asked for something.

@@ -7,7 +7,7 @@ mod open;
 mod pages;
 
 use std::future::Future;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use async_io::Timer;
 use futures_lite::FutureExt;
@@ -20,6 +20,9 @@ use crate::protocol::jsonrpc::{ErrorObject, Notification};
 use crate::protocol::message::Incoming;
 use crate::protocol::session::{Call, Event, Failure, Oddity, Output, Question, Ticket};
 use crate::transport::Connection;
+
+/// How long to wait before looking again whether the server takes what waits for it.
+const CROWDED: Duration = Duration::from_millis(10);
 
 /// A server that can be asked.
 #[derive(Debug)]
@@ -203,6 +206,9 @@ impl Client {
 
 async fn receive(connection: &Connection, until: Option<Instant>) -> Option<Incoming> {
     let incoming = async {
+        while connection.is_crowded() {
+            Timer::after(CROWDED).await;
+        }
         match connection.receive().await {
             Some(incoming) => Some(incoming),
             // The transport has reported its end before; only time can still end a call.

@@ -33,6 +33,10 @@ use super::params::Params;
 use super::pending::{Found, Pending};
 use super::revision::{Questions, Revision};
 
+/// The longest id of a request that is answered, in bytes. It has to be sent back, and a server that
+/// asks faster than it listens must not fill the memory.
+const LONGEST_ID: usize = 1024;
+
 /// What the session needs to know about its client.
 #[derive(Debug, Clone)]
 pub struct Profile {
@@ -243,6 +247,11 @@ impl Session {
         let revision = self.stage.revision();
         if revision.is_some_and(|revision| revision.questions == Questions::InputRequired) {
             return self.odd(Oddity::RequestInModernEra(method));
+        }
+        if LONGEST_ID < id.as_json().len() {
+            let excerpt =
+                format!("a request ({method}) with an id of {} bytes", id.as_json().len());
+            return self.odd(Oddity::Skipped(Malformed::Shape { id: None, excerpt }));
         }
         match &*method {
             method::PING => self.respond(&id, &Ok("{}".to_owned())),
