@@ -13,7 +13,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
-use support::{Outcome, Scratch, demo, run, wait_until};
+use support::{Outcome, Scratch, closed_url, demo, processes_with, run, wait_until};
 
 /// No limit in these tests is longer than a second; the rest is for a loaded machine.
 const SOON: Duration = Duration::from_secs(20);
@@ -87,6 +87,19 @@ fn answers_that_a_server_does_not_take_do_not_fill_the_memory() {
     });
     assert_eq!(child.wait().unwrap().code(), Some(124));
     assert!((1..32_000).contains(&kilobytes), "{kilobytes} kB");
+}
+
+#[test]
+fn a_command_that_prints_a_token_leaves_nothing_behind() {
+    let scratch = Scratch::new();
+    // A length of sleep that no other process has.
+    let sleep = format!("sleep 62.{}", std::process::id());
+    let token = format!("{sleep} >/dev/null & echo token");
+    let words = ["call", &closed_url(), "tool", "{}", "--bearer-command", &token];
+    let outcome = run(&mut scratch.mcpmini(words));
+    check(&outcome, 4, "");
+    assert!(outcome.took < SOON, "{:?}", outcome.took);
+    wait_until("the end of the command", || processes_with(&sleep).is_empty());
 }
 
 // ----------------------------------------------------------------------------------- lies
