@@ -149,6 +149,29 @@ fn what_is_not_json_is_not_passed_on_as_json() {
     }
 }
 
+#[test]
+fn what_is_no_tool_result_is_no_success() {
+    for result in ["null", "[]", "\"done\"", "7"] {
+        let answer = format!(r#"echo '{{"jsonrpc":"2.0","id":1,"result":{result}}}'"#);
+        for form in ["text", "json", "raw"] {
+            check(&call(&format!("read -r _; {answer}"), &["{}", "-o", form]), 6, "");
+        }
+    }
+}
+
+#[test]
+fn blocks_that_are_no_text_are_told_with_the_way_to_get_them() {
+    let block = r#"{"type":"image","data":"aGk=","mimeType":"image/png"}"#;
+    let check = |blocks: &str, note: &str| {
+        let answer = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"content":[{blocks}]}}}}"#);
+        let outcome = call(&format!("read -r _; echo '{answer}'"), &["{}"]);
+        assert_eq!((outcome.code, outcome.err.trim_end()), (0, note));
+    };
+    check(block, "mcpmini: warning: block 1: image/png 2 B, see -o raw");
+    let two = format!(r#"{{"type":"text","text":"a"}},{block}"#);
+    check(&two, "mcpmini: warning: block 2: image/png 2 B, see -o json");
+}
+
 // ------------------------------------------------------------------- readers and writers
 
 /// Starts a call among pipes that nobody serves, sends it a signal if there is one, and checks how

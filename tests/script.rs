@@ -400,6 +400,29 @@ fn sigint_sends_cancelled() {
 }
 
 #[test]
+fn an_interrupted_call_tells_whether_it_may_have_run() {
+    let check = |flags: &str, until: &str, sent: &str| {
+        let scratch = Scratch::new();
+        let log = scratch.write("log", "");
+        let server = demo(&format!("{flags} --log {log}"));
+        let words = ["call", &server, "slow", r#"{"steps":600}"#, "--json-errors"];
+        let child = scratch.mcpmini(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let child = child.unwrap();
+        wait_until(until, || scratch.lines("log").iter().any(|line| line.contains(until)));
+        kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+        let outcome = finish(child, Instant::now());
+        assert_eq!(outcome.code, 143);
+        let line: Value = serde_json::from_str(&outcome.err).unwrap();
+        assert_eq!(
+            (&line["error"]["class"], &line["error"]["sent"]),
+            (&"aborted".into(), &sent.into())
+        );
+    };
+    check("--fault silent", "server/discover", "no");
+    check("", "tools/call", "maybe");
+}
+
+#[test]
 fn sigterm_and_sighup_end_in_order_too() {
     for (signal, code) in [(Signal::TERM, 143), (Signal::HUP, 129)] {
         let (outcome, messages) = interrupt(signal, "modern");

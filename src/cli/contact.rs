@@ -1,12 +1,14 @@
 //! A server that a command works with: found, admitted, and opened when it is first needed.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use futures_lite::FutureExt;
 use smol::LocalExecutor;
 
 use super::args::choices::{IdFormat, Protocol};
 use super::args::settings;
-use super::errors::{Error, Phase};
+use super::args::values::Assigned;
+use super::errors::Error;
 use super::exit::Exit;
 use super::explain::{self, Place};
 use super::run::Run;
@@ -51,10 +53,6 @@ impl<'a> Contact<'a> {
     ) -> Result<Contact<'a>, Error> {
         let overrides = target::overrides(run)?;
         let resolved = config::resolve(word, run.env, &overrides).map_err(explain::config)?;
-        if resolved.definition.disabled {
-            let text = format!("the server \"{}\" is disabled in the configuration", resolved.name);
-            return Err(Error::new(Exit::Config, text).phase(Phase::Config));
-        }
         trust::admit(&resolved, run.env, &overrides).map_err(explain::trust)?;
         let server = config::expand(&resolved, &overrides, run.env).map_err(explain::config)?;
         target::check_options(run, &server)?;
@@ -97,7 +95,8 @@ impl<'a> Contact<'a> {
             client.settle(&mut self.watcher).await;
             None
         };
-        let interrupted = async { Some(NoResult::Interrupted(run.interrupted().await)) };
+        let interrupted =
+            async { Some(NoResult::Interrupted { signal: run.interrupted().await, sent: false }) };
         let expired = async {
             match run.deadline {
                 Some(deadline) => async_io::Timer::at(deadline).await,
@@ -107,7 +106,6 @@ impl<'a> Contact<'a> {
             let timed_out = TimedOut { limit, after, sent: false, streaming: false };
             Some(NoResult::Failed(Failure::TimedOut(timed_out)))
         };
-        use futures_lite::FutureExt;
         match settled.or(interrupted).or(expired).await {
             Some(no_result) => Err(self.explain(no_result)),
             None => Ok(self.about().map(|about| about.revision)),
@@ -151,7 +149,6 @@ impl<'a> Contact<'a> {
     }
 
     fn with_meta(&self, params: Params) -> Params {
-        use super::args::values::Assigned;
         self.run.globals.meta.iter().fold(params, |params, assignment| {
             let value = match &assignment.value {
                 Assigned::Text(text) => crate::protocol::json::string(text),
@@ -305,11 +302,4 @@ impl<'a> Contact<'a> {
 /// Whether the server's own words help to understand an error. When it has answered, they do not.
 fn shows_stderr(error: &Error) -> bool {
     matches!(error.exit, Exit::Unreachable | Exit::Lost | Exit::Protocol | Exit::Timeout)
-}
-
-impl Contact<'_> {
-    /// When the run began to count, for timings.
-    pub(super) fn now(&self) -> Instant {
-        Instant::now()
-    }
 }

@@ -1,6 +1,6 @@
 //! Why there is no answer: from what the lower floors saw to an error with an exit code.
 
-use super::duration::{self, Limit as Duration};
+use super::duration;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use crate::client::NoResult;
@@ -20,7 +20,7 @@ pub(super) struct Place<'a> {
     /// The server, as the command line names it.
     pub(super) server: &'a str,
     /// The limit on everything.
-    pub(super) max_time: Option<Duration>,
+    pub(super) max_time: Option<duration::Limit>,
 }
 
 /// The error for a request without a result.
@@ -33,7 +33,9 @@ pub(super) fn no_result(no_result: NoResult, place: &Place<'_>) -> Error {
             error.phase(Phase::Request).hint("it would be tolerated without --strict")
         }
         NoResult::Asked(question) => asked(&question),
-        NoResult::Interrupted(signal) => interrupted(signal),
+        NoResult::Interrupted { signal, sent } => interrupted(signal)
+            .phase(Phase::Request)
+            .sent(if sent { Sent::Maybe } else { Sent::No }),
     }
 }
 
@@ -43,8 +45,9 @@ pub(super) fn interrupted(signal: i32) -> Error {
 }
 
 /// The limit for everything has ended the run.
-pub(super) fn out_of_time(max_time: Option<Duration>) -> Error {
-    let limit = max_time.and_then(Duration::duration).map(duration::show).unwrap_or_default();
+pub(super) fn out_of_time(max_time: Option<duration::Limit>) -> Error {
+    let limit =
+        max_time.and_then(duration::Limit::duration).map(duration::show).unwrap_or_default();
     let text = format!("not done within {limit}, the limit for everything");
     Error::new(Exit::Timeout, text).hint("see --max-time")
 }

@@ -64,8 +64,13 @@ pub enum NoResult {
     Odd(Oddity),
     /// The observer ended the call at this question.
     Asked(Question),
-    /// A signal came, with this number.
-    Interrupted(i32),
+    /// A signal came.
+    Interrupted {
+        /// Its number.
+        signal: i32,
+        /// Whether the call had been handed to the transport.
+        sent: bool,
+    },
 }
 
 impl Client {
@@ -146,8 +151,9 @@ impl Client {
                 Err(no_result)
             }
             Err(signal) => {
+                let sent = self.session.was_sent(ticket);
                 self.session.cancel(ticket, "interrupted");
-                Err(NoResult::Interrupted(signal))
+                Err(NoResult::Interrupted { signal, sent })
             }
         }
     }

@@ -26,6 +26,10 @@ pub(super) enum Outcome {
 /// Writes the result. What a tool says about its own failure is no answer, and goes to standard
 /// error in every form but those that show the whole result.
 pub(super) fn write(run: &Run<'_>, json: &Json) -> Result<Outcome, Error> {
+    if !json.as_str().starts_with('{') {
+        let text = "the answer is no tool result: it is not an object";
+        return Err(Error::new(Exit::Protocol, text).phase(Phase::Request).sent(Sent::Yes));
+    }
     let result = CallResult::read(json.as_str(), &mut Document::new());
     match run.settings.output {
         Format::Json => output::write_line(run, json.as_str())?,
@@ -58,7 +62,10 @@ fn write_text(run: &Run<'_>, result: &CallResult<'_>) -> Result<(), Error> {
     for (index, block) in result.content.iter().enumerate() {
         match text_of(block) {
             Some(part) => push_lines(&mut text, part),
-            None => notes.push(format!("block {}: {}", index + 1, describe(block))),
+            None => {
+                let how = if result.content.len() == 1 { "-o raw" } else { "-o json" };
+                notes.push(format!("block {}: {}, see {how}", index + 1, describe(block)));
+            }
         }
     }
     let has_text = result.content.iter().any(|block| text_of(block).is_some());
@@ -129,7 +136,7 @@ fn push_lines(text: &mut String, part: &str) {
 fn describe(block: &Block<'_>) -> String {
     let media = |kind: &str, mime: &Option<String>, base64: &str| {
         let bytes = base64.trim_end_matches('=').len() * 3 / 4;
-        format!("{} {bytes} B, see -o raw", mime.as_deref().unwrap_or(kind))
+        format!("{} {bytes} B", mime.as_deref().unwrap_or(kind))
     };
     match &block.kind {
         Kind::Text(_) => "text".to_owned(),
@@ -143,10 +150,8 @@ fn describe(block: &Block<'_>) -> String {
             format!("resource {uri}, {}", media("bytes", mime_type, base64))
         }
         Kind::Resource(Resource { uri, .. }) => format!("resource {uri}"),
-        Kind::Unknown { name } if name.is_empty() => {
-            "a block without a type, see -o json".to_owned()
-        }
-        Kind::Unknown { name } => format!("a block of type {name}, see -o json"),
+        Kind::Unknown { name } if name.is_empty() => "a block without a type".to_owned(),
+        Kind::Unknown { name } => format!("a block of type {name}"),
     }
 }
 

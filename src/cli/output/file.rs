@@ -13,27 +13,27 @@ use crate::protocol::message::Sent;
 pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
     let written = if special { fs::write(path, bytes) } else { swap(path, bytes) };
-    written.map_err(|error| unwritable(path, &error.to_string()))
+    written.map_err(|error| unwritable(path, "the answer", &error.to_string()))
 }
 
 /// Makes sure that a file can be there, as far as that can be told before there is an answer: it
 /// would be a pity about a call that has run.
-pub(super) fn check(path: &Path) -> Result<(), Error> {
+pub(super) fn check(path: &Path, what: &str) -> Result<(), Error> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     if path.is_dir() {
-        return Err(unwritable(path, "it is a directory").sent(Sent::No));
+        return Err(unwritable(path, what, "it is a directory").sent(Sent::No));
     }
     match directory {
         Some(directory) if !directory.is_dir() => {
             let text = format!("there is no directory {}", directory.display());
-            Err(unwritable(path, &text).sent(Sent::No))
+            Err(unwritable(path, what, &text).sent(Sent::No))
         }
         _ => Ok(()),
     }
 }
 
-fn unwritable(path: &Path, why: &str) -> Error {
-    let text = format!("cannot write the answer to {}: {why}", path.display());
+fn unwritable(path: &Path, what: &str, why: &str) -> Error {
+    let text = format!("cannot write {what} to {}: {why}", path.display());
     Error::new(Exit::Config, text).phase(Phase::Output)
 }
 

@@ -5,6 +5,8 @@ mod file;
 
 use std::borrow::Cow;
 
+use super::args::Format;
+use super::args::choices::ServerStderr;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::run::Run;
@@ -14,12 +16,19 @@ use crate::protocol::message::Sent;
 /// The signal that a process dies of when it writes and nobody reads.
 const SIGPIPE: u8 = 13;
 
-/// Makes sure, as far as that can be told beforehand, that the answer can be written.
+/// Makes sure, as far as that can be told beforehand, that what is asked for can be written.
 pub(super) fn check(run: &Run<'_>) -> Result<(), Error> {
-    match &run.globals.out {
-        Some(path) => file::check(&run.env.absolute(path)),
-        None => Ok(()),
+    if let Some(path) = &run.globals.out {
+        if run.settings.output == Format::Events {
+            let text = "--out does not go with -o events, which are written as they happen";
+            return Err(Error::new(Exit::Usage, text).phase(Phase::Usage).sent(Sent::No));
+        }
+        file::check(&run.env.absolute(path), "the answer")?;
     }
+    if let Some(ServerStderr::File(path)) = &run.globals.stderr {
+        file::check(&run.env.absolute(path), "the server's messages")?;
+    }
+    Ok(())
 }
 
 /// Writes an answer, whole: to `--out`, or to standard output. A terminal gets no control
