@@ -80,7 +80,6 @@ async fn suggest(run: &Run<'_>, params: Params, contact: &mut Contact<'_>) -> Re
         }
         Err(no_result) => return Err(contact.explain(no_result)),
     };
-    answer::validate(&result)?;
     if run.settings.output == Format::Json {
         output::write_line(run, result.as_str())?;
         return Ok(Exit::Ok);

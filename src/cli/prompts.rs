@@ -84,7 +84,6 @@ async fn fill(
         Ok(result) => result,
         Err(no_result) => return Err(explain(contact, &prompt.name, arguments, no_result).await),
     };
-    answer::validate(&result)?;
     let mut parts = Parts::new(run);
     let written = wishes.write(&mut parts, result.as_str());
     let messages = prompt::messages(result.as_str(), &mut Document::new());

@@ -215,7 +215,10 @@ impl fmt::Display for TrustError {
             ),
             TrustError::NeedsHash { name, digest } => {
                 let name = quoting::quote(name);
-                write!(f, "without a terminal, say what you approve: {name} --accept {digest}")
+                write!(
+                    f,
+                    "without a terminal, say what you approve: mcpmini approve {name} --accept {digest}"
+                )
             }
             TrustError::OtherHash { name, digest } => {
                 let name = quoting::quote(name);
@@ -411,7 +414,9 @@ mod tests {
         check(
             None,
             false,
-            &format!("without a terminal, say what you approve: s --accept {digest}"),
+            &format!(
+                "without a terminal, say what you approve: mcpmini approve s --accept {digest}"
+            ),
         );
         check(Some("yes"), true, "yes is not sha256: and 64 hexadecimal digits");
         check(Some(&other), true, &wrong);
