@@ -16,6 +16,9 @@ use crate::protocol::message::Sent;
 use crate::protocol::method;
 use crate::protocol::model::tool::{self, Tool};
 
+/// How long a list may be, all pages together, in bytes.
+const LONGEST: usize = 64 << 20;
+
 /// The tools of a server.
 #[derive(Debug)]
 pub(super) struct Catalog {
@@ -40,28 +43,11 @@ impl Catalog {
 
     /// Asks the server for its tools, and remembers them if the server allows it.
     pub(super) async fn fetch(contact: &mut Contact<'_>) -> Result<Catalog, Error> {
-        let mut pages = Vec::new();
-        let mut place = Pages::default();
-        loop {
-            let page = contact.request(method::LIST_TOOLS, place.params(), Vec::new()).await?;
-            let repeated = pages.last() == Some(&page);
-            let more = if repeated { Err(RepeatedPage) } else { place.turn(&page) };
-            if !repeated {
-                pages.push(page);
-            }
-            match more {
-                Ok(true) => (),
-                Ok(false) => break,
-                Err(RepeatedPage) => {
-                    contact.run.warn("the list of tools has no end: one of its pages came again");
-                    break;
-                }
-            }
-        }
+        let (pages, is_whole) = fetch_pages(contact).await?;
         let Some(revision) = contact.known_revision() else {
             return Err(Error::new(Exit::Bug, "a session without a revision has answered"));
         };
-        if let Some(ttl) = time_to_live(&pages).filter(|_| revision.cacheable) {
+        if let Some(ttl) = time_to_live(&pages).filter(|_| is_whole && revision.cacheable) {
             let texts: Vec<String> = pages.iter().map(|page| page.as_str().to_owned()).collect();
             let key = key(contact, revision);
             contact.lists.put(&key, &texts, ttl, scope(&pages), contact.run.env.now());
@@ -151,6 +137,31 @@ impl Catalog {
             }
             _ => self.tools.push(tool),
         }
+    }
+}
+
+/// Asks for one page after the other; tells whether these are all.
+async fn fetch_pages(contact: &mut Contact<'_>) -> Result<(Vec<Json>, bool), Error> {
+    let (mut pages, mut length) = (Vec::new(), 0);
+    let mut place = Pages::default();
+    loop {
+        let page = contact.request(method::LIST_TOOLS, place.params(), Vec::new()).await?;
+        let repeated = pages.last() == Some(&page);
+        let more = if repeated { Err(RepeatedPage) } else { place.turn(&page) };
+        if !repeated {
+            length += page.as_str().len();
+            pages.push(page);
+        }
+        let run = contact.run;
+        match more {
+            Ok(false) => return Ok((pages, true)),
+            Ok(true) if length <= LONGEST => continue,
+            Ok(true) => run.warn(&format!("the list of tools is cut off at {} MiB", LONGEST >> 20)),
+            Err(RepeatedPage) => {
+                run.warn("the list of tools has no end: one of its pages came again");
+            }
+        }
+        return Ok((pages, false));
     }
 }
 
