@@ -150,6 +150,24 @@ fn what_is_not_json_is_not_passed_on_as_json() {
 }
 
 #[test]
+fn a_list_without_end_is_cut_off() {
+    // Every page is a few megabytes of something, and every cursor is a new one.
+    let script = r#"
+        big=$(head -c 4000000 /dev/zero | tr '\0' x)
+        page='{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"t%s"}],"nextCursor":"%s","x":"%s"}}\n'
+        while read -r _; do
+            n=$((n + 1))
+            printf "$page" $n $n $n "$big"
+        done
+    "#;
+    let scratch = Scratch::new();
+    let server = format!("exec:sh {}", scratch.write("server.sh", script));
+    let outcome = run(&mut scratch.mcpmini(["tools", &server, "--protocol", "2026-07-28"]));
+    assert_eq!((outcome.code, outcome.out.lines().count()), (0, 17));
+    assert!(outcome.err.contains("cut off at 64 MiB"), "{}", outcome.err);
+}
+
+#[test]
 fn what_is_no_tool_result_is_no_success() {
     for result in ["null", "[]", "\"done\"", "7"] {
         let answer = format!(r#"echo '{{"jsonrpc":"2.0","id":1,"result":{result}}}'"#);

@@ -2,7 +2,6 @@
 
 use smol::LocalExecutor;
 
-use super::answer;
 use super::args::Format;
 use super::args::primitives::Complete;
 use super::args::values::Assigned;

@@ -2,7 +2,7 @@
 
 use smol::LocalExecutor;
 
-use super::answer::{self, Printer, Wishes, text_of};
+use super::answer::{Printer, Wishes, text_of};
 use super::args::primitives::{Prompt, Prompts};
 use super::contact::Contact;
 use super::errors::{Error, Phase};

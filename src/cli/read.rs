@@ -2,7 +2,7 @@
 
 use smol::LocalExecutor;
 
-use super::answer::{self, Item, Printer, Wishes, contents_of};
+use super::answer::{Item, Printer, Wishes, contents_of};
 use super::args::Format;
 use super::args::primitives::Read;
 use super::contact::Contact;

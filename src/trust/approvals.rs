@@ -311,14 +311,14 @@ mod tests {
         check(
             r#"{"command": "npx", "args": ["-y", "my server", "${TOKEN}"], "cwd": "sub dir",
                 "env": {"A": "${TOKEN}", "B": "s3cret"}, "envFile": ".env", "inheritEnv": true}"#,
-            "runs npx -y 'my server' '${TOKEN}', in 'sub dir', sets A B, sets what is in .env, \
+            "runs npx -y 'my server' '${TOKEN}', in 'sub dir', sets A B, gets your variables TOKEN, sets what is in .env, \
              gets all your variables",
         );
         check(r#"{"command": "x", "args": ["\u001b[2J"]}"#, r"runs x $'\u001b[2J'");
         check(
-            r#"{"url": "https://h/mcp", "headers": {"X-Key": "s3cret"}, "envHeaders": {"B": "C"},
+            r#"{"url": "https://h/mcp", "headers": {"X-Key": "s3cret ${KEY:-s3cret}"}, "envHeaders": {"B": "C"},
                 "bearerTokenEnv": "TOKEN"}"#,
-            "contacts https://h/mcp, sends the headers X-Key, sends your variables C TOKEN",
+            "contacts https://h/mcp, sends the headers X-Key, sends your variables C TOKEN KEY",
         );
         define(&scratch, USER, r#"{"command": "mine"}"#);
         check(r#"{"url": "https://h/"}"#, "contacts https://h/; it hides user:s");
