@@ -97,10 +97,7 @@ impl Env {
 
     /// The time now.
     pub fn now(&self) -> SystemTime {
-        match self.clock {
-            Clock::System => SystemTime::now(),
-            Clock::Stopped(at) => at,
-        }
+        self.clock.now()
     }
 
     /// `path`, made absolute by the working directory.
@@ -108,6 +105,16 @@ impl Env {
         match &self.cwd {
             Some(cwd) => cwd.join(path),
             None => path.to_owned(),
+        }
+    }
+}
+
+impl Clock {
+    /// The time now.
+    pub fn now(self) -> SystemTime {
+        match self {
+            Clock::System => SystemTime::now(),
+            Clock::Stopped(at) => at,
         }
     }
 }
