@@ -121,8 +121,11 @@ impl<'a> Reader<'a> {
                 self.take_while(|byte| byte != b',');
             }
             (None, _) => {
-                self.read.push(Challenge { scheme: Scheme::named(word), parameters: Vec::new() });
-                self.skip_token68();
+                let scheme = Scheme::named(word);
+                if matches!(scheme, Scheme::Other(_)) {
+                    self.skip_token68();
+                }
+                self.read.push(Challenge { scheme, parameters: Vec::new() });
             }
         }
     }
@@ -130,9 +133,8 @@ impl<'a> Reader<'a> {
     /// Skips what some schemes have in place of parameters: `Negotiate oYG3MIG0oAMK==`.
     fn skip_token68(&mut self) {
         let text = self.rest.trim_start_matches([' ', '\t']);
-        let letters = text.trim_start_matches(|c: char| {
-            c.is_ascii_alphanumeric() || "-._~+/".contains(c)
-        });
+        let letters =
+            text.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || "-._~+/".contains(c));
         let after = letters.trim_start_matches('=');
         let ends = after.trim_start_matches([' ', '\t']);
         if text.len() != letters.len() && (ends.is_empty() || ends.starts_with(',')) {
@@ -202,26 +204,29 @@ mod tests {
         check(&[], &[]);
         check(&["Bearer"], &["Bearer"]);
         check(&["bearer realm=\"x\""], &["Bearer realm=<x>"]);
-        check(&["DPoP algs=\"ES256\", error=use_dpop_nonce"], &[
-            "DPoP algs=<ES256> error=<use_dpop_nonce>",
-        ]);
+        check(
+            &["DPoP algs=\"ES256\", error=use_dpop_nonce"],
+            &["DPoP algs=<ES256> error=<use_dpop_nonce>"],
+        );
         check(&["Bearer scope=\"a b\" , realm = \"r\""], &["Bearer scope=<a b> realm=<r>"]);
         check(&["Bearer SCOPE=a"], &["Bearer scope=<a>"]);
-        check(&["Bearer error_description=\"a \\\"b\\\", c\\\\d\""], &[
-            "Bearer error_description=<a \"b\", c\\d>",
-        ]);
-        check(&["Bearer resource_metadata=https://h/m?a=b, scope=x"], &[
-            "Bearer resource_metadata=<https://h/m?a=b> scope=<x>",
-        ]);
+        check(
+            &["Bearer error_description=\"a \\\"b\\\", c\\\\d\""],
+            &["Bearer error_description=<a \"b\", c\\d>"],
+        );
+        check(
+            &["Bearer resource_metadata=https://h/m?a=b, scope=x"],
+            &["Bearer resource_metadata=<https://h/m?a=b> scope=<x>"],
+        );
     }
 
     #[test]
     fn several_challenges_are_told_apart() {
         check(&["Basic realm=\"a\"", "Bearer scope=s"], &["basic realm=<a>", "Bearer scope=<s>"]);
-        check(&["Basic realm=\"a, Bearer x\", Bearer scope=s"], &[
-            "basic realm=<a, Bearer x>",
-            "Bearer scope=<s>",
-        ]);
+        check(
+            &["Basic realm=\"a, Bearer x\", Bearer scope=s"],
+            &["basic realm=<a, Bearer x>", "Bearer scope=<s>"],
+        );
         check(&["Negotiate, Bearer"], &["negotiate", "Bearer"]);
         check(&["Negotiate oYG3MIG0oAMK==, Bearer scope=s"], &["negotiate", "Bearer scope=<s>"]);
         check(&["Bearer, DPoP algs=\"ES256\""], &["Bearer", "DPoP algs=<ES256>"]);

@@ -68,7 +68,7 @@ impl Method {
 
 /// How this client becomes known to an authorization server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Introduction {
+pub(super) enum Introduction {
     /// It is known already.
     Known(Client),
     /// It registers (RFC 7591).
@@ -77,7 +77,7 @@ pub enum Introduction {
 
 /// How to become known: as the client that we were given, as the one that our metadata describes,
 /// as the one that we registered before, or by registering (2026-07-28, Client Registration).
-pub fn introduce(
+pub(super) fn introduce(
     options: &Options,
     server: &ServerMetadata,
     registered: Option<Client>,
@@ -144,7 +144,7 @@ fn method_to_register(server: &ServerMetadata) -> Result<Method, AuthError> {
 }
 
 /// A request to be registered, and how the client would prove who it is.
-pub fn registration(
+pub(super) fn registration(
     server: &ServerMetadata,
     redirect_uri: &str,
     grants: &[&str],
@@ -170,15 +170,14 @@ struct Registered {
 }
 
 /// Reads the answer to a registration.
-pub fn registered(
+pub(super) fn registered(
     body: &[u8],
     server: &ServerMetadata,
     redirect_uri: &str,
     asked: Method,
 ) -> Result<Client, AuthError> {
     let bad = |why| AuthError::BadAnswer { what: "registration", why };
-    let answer: Registered =
-        serde_json::from_slice(body).map_err(|_| bad("has no client_id"))?;
+    let answer: Registered = serde_json::from_slice(body).map_err(|_| bad("has no client_id"))?;
     let method = match &answer.token_endpoint_auth_method {
         None => asked,
         Some(name) => Method::named(name).ok_or(bad("names an unknown way of authentication"))?,
@@ -233,9 +232,8 @@ impl Client {
 
     /// Both parts are encoded as in a form before they are joined (RFC 6749, section 2.3.1).
     fn basic(&self, secret: &Secret) -> Secret {
-        let encode = |text: &str| -> String {
-            form_urlencoded::byte_serialize(text.as_bytes()).collect()
-        };
+        let encode =
+            |text: &str| -> String { form_urlencoded::byte_serialize(text.as_bytes()).collect() };
         let joined = format!("{}:{}", encode(&self.id), encode(secret.expose()));
         Secret::new(format!("Basic {}", STANDARD.encode(joined)))
     }

@@ -21,7 +21,7 @@ const JSON: &str = "application/json";
 
 /// What was found out about how a server is guarded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Guarded {
+pub(super) struct Guarded {
     /// What tokens for the server are asked for by (RFC 8707).
     pub resource: String,
     /// The scopes that the server knows.
@@ -32,7 +32,7 @@ pub struct Guarded {
 
 /// An authorization server whose metadata was checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Issuer {
+pub(super) struct Issuer {
     /// What it says about itself.
     pub metadata: ServerMetadata,
     /// Where that came from: its endpoints must not be nearer.
@@ -47,7 +47,7 @@ struct Found<T> {
 
 /// Finds out who guards a server. `preferred` chooses among several issuers; without a preference
 /// that fits the first one counts.
-pub async fn discover(
+pub(super) async fn discover(
     fetcher: &Fetcher,
     server: &Address,
     challenge: Option<&Challenge>,
@@ -96,7 +96,7 @@ async fn find_resource(
 }
 
 /// The metadata of the authorization server `issuer`.
-pub async fn find_issuer(
+pub(super) async fn find_issuer(
     fetcher: &Fetcher,
     issuer: &str,
     source: Source,

@@ -19,7 +19,7 @@ use crate::protocol::json;
 use crate::protocol::params::Members;
 
 /// The field with the proof.
-pub const PROOF: HeaderName = HeaderName::from_static("dpop");
+pub(super) const PROOF: HeaderName = HeaderName::from_static("dpop");
 
 /// The field in which a server hands out a nonce.
 const NONCE: HeaderName = HeaderName::from_static("dpop-nonce");
@@ -28,10 +28,10 @@ const NONCE: HeaderName = HeaderName::from_static("dpop-nonce");
 const ORIGINS: usize = 16;
 
 /// What a server says that wants a nonce.
-pub const USE_NONCE: &str = "use_dpop_nonce";
+pub(super) const USE_NONCE: &str = "use_dpop_nonce";
 
 /// Makes proofs by one key.
-pub struct Prover {
+pub(super) struct Prover {
     key: OwnKey,
     clock: Clock,
     nonces: RefCell<HashMap<String, String>>,
@@ -39,17 +39,22 @@ pub struct Prover {
 
 impl Prover {
     /// Makes proofs by this key.
-    pub fn new(key: OwnKey, clock: Clock) -> Prover {
+    pub(super) fn new(key: OwnKey, clock: Clock) -> Prover {
         Prover { key, clock, nonces: RefCell::default() }
     }
 
     /// The key, to be kept.
-    pub fn key(&self) -> &OwnKey {
+    pub(super) fn key(&self) -> &OwnKey {
         &self.key
     }
 
     /// A proof for one request (section 4.2), with the hash of the token that it goes with, if any.
-    pub fn prove(&self, method: &http::Method, address: &Address, token: Option<&str>) -> String {
+    pub(super) fn prove(
+        &self,
+        method: &http::Method,
+        address: &Address,
+        token: Option<&str>,
+    ) -> String {
         let mut header = Members::new();
         header.push("typ", "\"dpop+jwt\"");
         header.push("alg", "\"ES256\"");
@@ -71,7 +76,7 @@ impl Prover {
     }
 
     /// Remembers the nonce that an answer carries; true when it is a new one.
-    pub fn learn(&self, address: &Address, answer: &HeaderMap) -> bool {
+    pub(super) fn learn(&self, address: &Address, answer: &HeaderMap) -> bool {
         let nonce = answer.get(NONCE).and_then(|value| value.to_str().ok());
         let Some(nonce) = nonce.filter(|nonce| !nonce.is_empty()) else { return false };
         let mut nonces = self.nonces.borrow_mut();
@@ -83,7 +88,7 @@ impl Prover {
     }
 
     /// The nonce for the origin of an address, if there is one.
-    pub fn nonce(&self, address: &Address) -> Option<String> {
+    pub(super) fn nonce(&self, address: &Address) -> Option<String> {
         self.nonces.borrow().get(&address.origin()).cloned()
     }
 }
@@ -96,7 +101,7 @@ impl fmt::Debug for Prover {
 
 /// A token and the prover of its key, as credentials for a server.
 #[derive(Debug)]
-pub struct Bound {
+pub(super) struct Bound {
     /// The access token.
     pub token: Secret,
     /// Makes the proofs.
@@ -138,9 +143,8 @@ mod tests {
     }
 
     fn parts(proof: &str) -> (Value, Value) {
-        let part = |text: &str| {
-            serde_json::from_slice(&URL_SAFE_NO_PAD.decode(text).unwrap()).unwrap()
-        };
+        let part =
+            |text: &str| serde_json::from_slice(&URL_SAFE_NO_PAD.decode(text).unwrap()).unwrap();
         let mut parts = proof.split('.');
         (part(parts.next().unwrap()), part(parts.next().unwrap()))
     }
@@ -168,9 +172,8 @@ mod tests {
     fn a_nonce_is_for_its_origin() {
         let prover = prover();
         let address = |text| Address::parse(text).unwrap();
-        let answer = |nonce: &'static str| {
-            HeaderMap::from_iter([(NONCE, HeaderValue::from_static(nonce))])
-        };
+        let answer =
+            |nonce: &'static str| HeaderMap::from_iter([(NONCE, HeaderValue::from_static(nonce))]);
         assert!(prover.learn(&address("https://a/x"), &answer("one")));
         assert!(!prover.learn(&address("https://a/y"), &answer("one")));
         assert!(!prover.learn(&address("https://a/y"), &HeaderMap::new()));

@@ -17,7 +17,7 @@ use crate::config::quoting;
 use crate::env::Env;
 
 /// The variable that names the helper.
-pub const VARIABLE: &str = "MCPMINI_CREDENTIAL_HELPER";
+pub(super) const VARIABLE: &str = "MCPMINI_CREDENTIAL_HELPER";
 
 /// What the helper keeps a record under: this and the key of the record.
 const PREFIX: &str = "https://mcpmini.invalid/";
@@ -30,7 +30,7 @@ const LIMIT: u64 = 1 << 20;
 
 /// A program that keeps secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Helper {
+pub(super) struct Helper {
     /// The program and its first arguments.
     words: Vec<String>,
 }
@@ -46,7 +46,7 @@ struct Kept {
 
 impl Helper {
     /// The helper that the environment names, if it names one.
-    pub fn of(env: &Env) -> Result<Option<Helper>, AuthError> {
+    pub(super) fn of(env: &Env) -> Result<Option<Helper>, AuthError> {
         let Some(line) = env.setting(VARIABLE) else { return Ok(None) };
         let words = line.to_str().and_then(|line| quoting::split(line).ok());
         match words.filter(|words| !words.is_empty()) {
@@ -56,7 +56,7 @@ impl Helper {
     }
 
     /// The record of that key; `None` when the helper has none.
-    pub fn get<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, AuthError> {
+    pub(super) fn get<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, AuthError> {
         let (succeeded, printed) = self.run("get", &url(key))?;
         if !succeeded {
             // The text is the protocol's: there is no other sign.
@@ -71,7 +71,7 @@ impl Helper {
     }
 
     /// Keeps a record.
-    pub fn store<T: Serialize>(&self, key: &str, record: &T) -> Result<(), AuthError> {
+    pub(super) fn store<T: Serialize>(&self, key: &str, record: &T) -> Result<(), AuthError> {
         let secret = serde_json::to_string(record).expect("records are texts and numbers");
         let username = env!("CARGO_PKG_NAME").to_owned();
         let kept = Kept { server_url: url(key), username, secret };
@@ -84,7 +84,7 @@ impl Helper {
     }
 
     /// Forgets a record. One that is not there is forgotten already.
-    pub fn erase(&self, key: &str) -> Result<(), AuthError> {
+    pub(super) fn erase(&self, key: &str) -> Result<(), AuthError> {
         self.run("erase", &url(key)).map(drop)
     }
 
@@ -95,8 +95,9 @@ impl Helper {
         let mut command = Command::new(program);
         command.args(arguments).arg(action);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child =
-            command.spawn().map_err(|error| fails(format!("\"{program}\" cannot start: {error}")))?;
+        let mut child = command
+            .spawn()
+            .map_err(|error| fails(format!("\"{program}\" cannot start: {error}")))?;
         let mut stdin = child.stdin.take().expect("its input is a pipe");
         let stdout = child.stdout.take().expect("its output is a pipe");
         let input = input.to_owned();

@@ -63,7 +63,8 @@ impl SigningKey {
         let der = PrivateKeyDer::from_pem_slice(pem.expose().as_bytes());
         let der = der.map_err(|_| InvalidKey::NoKey)?;
         let bytes = der.secret_der();
-        let key = match EcdsaKeyPair::from_private_key_der(&ECDSA_P256_SHA256_FIXED_SIGNING, bytes) {
+        let key = match EcdsaKeyPair::from_private_key_der(&ECDSA_P256_SHA256_FIXED_SIGNING, bytes)
+        {
             Ok(key) => SigningKey::Ec(key),
             Err(_) => {
                 let key = match &der {
@@ -89,7 +90,8 @@ impl SigningKey {
 
     /// A signed token. `header` and `claims` are JSON objects, the header with its `alg`.
     pub fn sign(&self, header: &str, claims: &str) -> String {
-        let mut token = format!("{}.{}", base64url(header.as_bytes()), base64url(claims.as_bytes()));
+        let mut token =
+            format!("{}.{}", base64url(header.as_bytes()), base64url(claims.as_bytes()));
         let signature = match self {
             SigningKey::Ec(key) => {
                 let signature = key.sign(&SystemRandom::new(), token.as_bytes());
@@ -115,7 +117,7 @@ impl fmt::Debug for SigningKey {
 }
 
 /// A P-256 key of our own, made for one token.
-pub struct OwnKey {
+pub(super) struct OwnKey {
     key: SigningKey,
     /// The public key as JSON (RFC 7517), its members in the order of RFC 7638.
     pub jwk: String,
@@ -124,7 +126,7 @@ pub struct OwnKey {
 
 impl OwnKey {
     /// A new key.
-    pub fn generate() -> OwnKey {
+    pub(super) fn generate() -> OwnKey {
         let key = EcdsaKeyPair::generate(&ECDSA_P256_SHA256_FIXED_SIGNING);
         let key = key.expect("the system has random numbers");
         let pkcs8 = key.to_pkcs8v1().expect("a key that was made can be written");
@@ -132,19 +134,19 @@ impl OwnKey {
     }
 
     /// A key that was kept; `None` when the text is none.
-    pub fn from_text(text: &Secret) -> Option<OwnKey> {
+    pub(super) fn from_text(text: &Secret) -> Option<OwnKey> {
         let pkcs8 = URL_SAFE_NO_PAD.decode(text.expose()).ok()?;
         let key = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &pkcs8).ok()?;
         Some(OwnKey { jwk: ec_jwk(&key), pkcs8, key: SigningKey::Ec(key) })
     }
 
     /// The key as text, to be kept.
-    pub fn to_text(&self) -> Secret {
+    pub(super) fn to_text(&self) -> Secret {
         Secret::new(base64url(&self.pkcs8))
     }
 
     /// A signed token, as [`SigningKey::sign`] makes it.
-    pub fn sign(&self, header: &str, claims: &str) -> String {
+    pub(super) fn sign(&self, header: &str, claims: &str) -> String {
         self.key.sign(header, claims)
     }
 }
@@ -169,18 +171,18 @@ fn ec_jwk(key: &EcdsaKeyPair) -> String {
 }
 
 /// Base64 for URLs, without padding (RFC 4648, section 5).
-pub fn base64url(bytes: &[u8]) -> String {
+pub(super) fn base64url(bytes: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
 /// SHA-256 in base64 for URLs: of a verifier its challenge (RFC 7636), of a token its `ath`
 /// (RFC 9449), of a key its thumbprint (RFC 7638).
-pub fn sha256_base64url(text: &str) -> String {
+pub(super) fn sha256_base64url(text: &str) -> String {
     base64url(digest(&SHA256, text.as_bytes()).as_ref())
 }
 
 /// Text that nobody can guess: 256 random bits, 43 characters.
-pub fn random_text() -> String {
+pub(super) fn random_text() -> String {
     let mut bytes = [0; 32];
     fill(&mut bytes).expect("the system has random numbers");
     base64url(&bytes)
@@ -319,7 +321,11 @@ mod tests {
         check(RSA_KEY, None, Ok(Algorithm::Rs256));
         check(RSA_KEY, Some(Algorithm::Es256), Err(InvalidKey::OtherAlgorithm));
         check("", None, Err(InvalidKey::NoKey));
-        check("-----BEGIN EC PRIVATE KEY-----\nAAAA\n-----END EC PRIVATE KEY-----\n", None, Err(InvalidKey::Unsupported));
+        check(
+            "-----BEGIN EC PRIVATE KEY-----\nAAAA\n-----END EC PRIVATE KEY-----\n",
+            None,
+            Err(InvalidKey::Unsupported),
+        );
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::net::Address;
 
 /// The metadata of a protected resource: the MCP server.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct ResourceMetadata {
+pub(super) struct ResourceMetadata {
     /// What the server calls itself; goes into requests as it is.
     pub resource: String,
     /// The issuers whose tokens it takes.
@@ -24,7 +24,7 @@ pub struct ResourceMetadata {
 /// The metadata of an authorization server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
-pub struct ServerMetadata {
+pub(super) struct ServerMetadata {
     /// Its identifier.
     pub issuer: String,
     /// Where people log in.
@@ -53,7 +53,7 @@ pub struct ServerMetadata {
 
 impl ServerMetadata {
     /// What a server of 2025-03-26 offers that publishes nothing: endpoints at fixed places.
-    pub fn default_of(origin: &str) -> ServerMetadata {
+    pub(super) fn default_of(origin: &str) -> ServerMetadata {
         ServerMetadata {
             issuer: origin.to_owned(),
             authorization_endpoint: Some(format!("{origin}/authorize")),
@@ -66,12 +66,12 @@ impl ServerMetadata {
     }
 
     /// Whether the authorization code can be tied to us by a hash (RFC 7636, S256).
-    pub fn supports_s256(&self) -> bool {
+    pub(super) fn supports_s256(&self) -> bool {
         lists(self.code_challenge_methods_supported.as_deref(), "S256")
     }
 
     /// Whether tokens can be bound to a P-256 key.
-    pub fn supports_dpop(&self) -> bool {
+    pub(super) fn supports_dpop(&self) -> bool {
         lists(self.dpop_signing_alg_values_supported.as_deref(), "ES256")
     }
 }
@@ -81,7 +81,7 @@ fn lists(values: Option<&[String]>, wanted: &str) -> bool {
 }
 
 /// Where the metadata of a resource may be: below the path of the server, then at the root.
-pub fn resource_locations(server: &Address) -> Vec<String> {
+pub(super) fn resource_locations(server: &Address) -> Vec<String> {
     let origin = server.origin();
     let root = format!("{origin}/.well-known/oauth-protected-resource");
     match path_of(server).as_str() {
@@ -92,7 +92,7 @@ pub fn resource_locations(server: &Address) -> Vec<String> {
 
 /// Where the metadata of an authorization server may be, in order (2026-07-28, Authorization
 /// Server Metadata Discovery). `None` when the issuer cannot be one.
-pub fn server_locations(issuer: &str) -> Option<Vec<String>> {
+pub(super) fn server_locations(issuer: &str) -> Option<Vec<String>> {
     let address = Address::parse(issuer).ok()?;
     // RFC 8414, section 2: no query and no fragment.
     if issuer.contains(['?', '#']) {
@@ -117,7 +117,7 @@ fn path_of(address: &Address) -> String {
 
 /// Whether a server may call itself `resource`: the same origin, and the same path or one above it.
 /// Else a server could have us fetch a token for another.
-pub fn is_resource_of(resource: &str, server: &Address) -> bool {
+pub(super) fn is_resource_of(resource: &str, server: &Address) -> bool {
     let Ok(named) = Address::parse(resource) else { return false };
     // RFC 8707, section 2: no fragment.
     if resource.contains('#') || !named.same_origin(server) {
@@ -129,7 +129,7 @@ pub fn is_resource_of(resource: &str, server: &Address) -> bool {
 
 /// What a server is called that does not say what it calls itself (2026-07-28, Canonical Server
 /// URI): its URL without query and fragment, and without a slash that says nothing.
-pub fn canonical_resource(server: &Address) -> String {
+pub(super) fn canonical_resource(server: &Address) -> String {
     let url = server.as_str().split('?').next().unwrap_or_default();
     match url.strip_suffix('/') {
         Some(bare) if bare == server.origin() => bare.to_owned(),

@@ -12,7 +12,7 @@ use crate::net::Zone;
 
 /// All that is kept.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Records {
+pub(super) struct Records {
     /// The version of this form.
     #[serde(default)]
     pub version: u32,
@@ -25,7 +25,7 @@ pub struct Records {
 }
 
 /// The version of the form that this program writes.
-pub const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 1;
 
 /// A token and all that is needed to use and to renew it.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -263,7 +263,11 @@ impl std::fmt::Debug for ClientRecord {
 pub(super) mod tests {
     use super::*;
 
-    pub(in crate::auth) fn tokens(access: &str, refresh: Option<&str>, life: Option<u64>) -> Tokens {
+    pub(in crate::auth) fn tokens(
+        access: &str,
+        refresh: Option<&str>,
+        life: Option<u64>,
+    ) -> Tokens {
         Tokens {
             access_token: access.into(),
             bound: false,

@@ -13,7 +13,7 @@ use super::dpop::{PROOF, Prover, USE_NONCE};
 use super::error::AuthError;
 use super::jose::SigningKey;
 use crate::env::{Clock, Secret};
-use crate::net::{Address, Fetched, Fetcher, Source, header_value};
+use crate::net::{Address, Fetched, Fetcher, Request, Source, header_value};
 
 /// How long an answer may be, in bytes.
 const LIMIT: usize = 256 << 10;
@@ -23,7 +23,7 @@ const LONGEST_TEXT: usize = 300;
 
 /// A token endpoint and who asks it.
 #[derive(Debug)]
-pub struct TokenEndpoint<'a> {
+pub(super) struct TokenEndpoint<'a> {
     /// What sends the requests.
     pub fetcher: &'a Fetcher,
     /// Where it is.
@@ -41,7 +41,7 @@ pub struct TokenEndpoint<'a> {
 }
 
 /// The parameters of a request, of which some are secret.
-pub type Form = Vec<(&'static str, Secret)>;
+pub(super) type Form = Vec<(&'static str, Secret)>;
 
 /// What a token endpoint answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,9 +80,10 @@ struct Refusal {
 impl TokenEndpoint<'_> {
     /// Asks for tokens. A server that wants a nonce in the proof is asked once more (RFC 9449,
     /// section 8).
-    pub async fn ask(&self, form: &Form) -> Result<Tokens, AuthError> {
+    pub(super) async fn ask(&self, form: &Form) -> Result<Tokens, AuthError> {
         let answer = self.send(form).await?;
-        let learned = self.prover.is_some_and(|prover| prover.learn(&self.address, &answer.headers));
+        let learned =
+            self.prover.is_some_and(|prover| prover.learn(&self.address, &answer.headers));
         let secrets: Vec<&Secret> = secrets(form).chain(&self.client.secret).collect();
         let answer = match refusal("token request", &answer, &secrets) {
             Some(AuthError::Refused { code, .. }) if code == USE_NONCE && learned => {
@@ -108,8 +109,8 @@ impl TokenEndpoint<'_> {
             headers.insert(PROOF, sensitive(&proof)?);
         }
         let body = encode(form.iter().chain(&proof.form));
-        let sent = self.fetcher.post(&self.address, self.source, headers, body, LIMIT);
-        Ok(sent.await?)
+        let request = Request::post(self.address.clone(), headers, body.into());
+        Ok(self.fetcher.ask(&request, self.source, LIMIT).await?)
     }
 }
 
@@ -131,7 +132,7 @@ fn sensitive(text: &str) -> Result<HeaderValue, AuthError> {
 }
 
 /// A form as its bytes.
-pub fn encode<'a>(form: impl Iterator<Item = &'a (&'static str, Secret)>) -> Vec<u8> {
+pub(super) fn encode<'a>(form: impl Iterator<Item = &'a (&'static str, Secret)>) -> Vec<u8> {
     let mut text = form_urlencoded::Serializer::new(String::new());
     for (name, value) in form {
         text.append_pair(name, value.expose());
@@ -141,7 +142,7 @@ pub fn encode<'a>(form: impl Iterator<Item = &'a (&'static str, Secret)>) -> Vec
 
 /// The error in an answer, if it is one; what was sent does not show in it. A success that holds
 /// an error is none: some servers answer so.
-pub fn refusal(what: &'static str, answer: &Fetched, sent: &[&Secret]) -> Option<AuthError> {
+pub(super) fn refusal(what: &'static str, answer: &Fetched, sent: &[&Secret]) -> Option<AuthError> {
     let refusal = serde_json::from_slice::<Refusal>(&answer.body).ok();
     if answer.status.is_success() && refusal.is_none() {
         return None;
@@ -246,7 +247,11 @@ mod tests {
         };
         let plain = r#"{"access_token":"t","token_type":"Bearer","expires_in":60}"#;
         check(plain, false, Ok((false, Some(60))));
-        check(r#"{"access_token":"t","token_type":"bearer","expires_in":"60"}"#, false, Ok((false, Some(60))));
+        check(
+            r#"{"access_token":"t","token_type":"bearer","expires_in":"60"}"#,
+            false,
+            Ok((false, Some(60))),
+        );
         check(r#"{"access_token":"t","expires_in":-1.5}"#, false, Ok((false, Some(0))));
         check(r#"{"access_token":"t","token_type":"DPoP"}"#, true, Ok((true, None)));
         check(plain, true, Err("has a token that is not bound to our key"));
@@ -255,7 +260,11 @@ mod tests {
             false,
             Err("has a token that is bound to a key which we do not have"),
         );
-        check(r#"{"access_token":"t","token_type":"mac"}"#, false, Err("has a token of an unknown type"));
+        check(
+            r#"{"access_token":"t","token_type":"mac"}"#,
+            false,
+            Err("has a token of an unknown type"),
+        );
         check(r#"{"access_token":""}"#, false, Err("has no access_token"));
         check("{}", false, Err("has no access_token"));
         check("<html>", false, Err("is not JSON"));
@@ -272,8 +281,8 @@ mod tests {
             let code = Secret::from("code-123");
             let refused = refusal("token request", &answer(status, body), &[&code]);
             let told = refused.map(|refused| refused.to_string());
-            let expected =
-                expected.map(|told| format!("the authorization server refused the token request: {told}"));
+            let expected = expected
+                .map(|told| format!("the authorization server refused the token request: {told}"));
             assert_eq!(told, expected, "{body}");
         };
         check(400, r#"{"error":"invalid_grant"}"#, Some("invalid_grant"));

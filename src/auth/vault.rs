@@ -37,7 +37,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// Where tokens are kept.
 #[derive(Debug)]
-pub struct Vault {
+pub(super) struct Vault {
     /// Where locks and the file are; `None` when there is no directory for them.
     directory: Option<PathBuf>,
     helper: Option<Helper>,
@@ -46,11 +46,11 @@ pub struct Vault {
 
 /// Which token is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TokenKey(String);
+pub(super) struct TokenKey(String);
 
 impl TokenKey {
     /// The token for a server by a grant, and for a client that we were given.
-    pub fn new(server: &str, grant: &str, client_id: Option<&str>) -> TokenKey {
+    pub(super) fn new(server: &str, grant: &str, client_id: Option<&str>) -> TokenKey {
         TokenKey(match client_id {
             None => format!("{server} {grant}"),
             Some(id) => format!("{server} {grant} {id}"),
@@ -60,7 +60,7 @@ impl TokenKey {
 
 impl Vault {
     /// The vault of the user.
-    pub fn of(env: &Env) -> Result<Vault, AuthError> {
+    pub(super) fn of(env: &Env) -> Result<Vault, AuthError> {
         Ok(Vault {
             directory: env.state_dir().map(|state| state.join("credentials")),
             helper: Helper::of(env)?,
@@ -69,7 +69,7 @@ impl Vault {
     }
 
     /// The token of that key, if it is kept.
-    pub fn token(&self, key: &TokenKey) -> Result<Option<TokenRecord>, AuthError> {
+    pub(super) fn token(&self, key: &TokenKey) -> Result<Option<TokenRecord>, AuthError> {
         match &self.helper {
             Some(helper) => helper.get(&key.0),
             None => Ok(self.read()?.tokens.remove(&key.0)),
@@ -77,7 +77,7 @@ impl Vault {
     }
 
     /// Keeps a token.
-    pub fn keep_token(&self, key: &TokenKey, record: &TokenRecord) -> Result<(), AuthError> {
+    pub(super) fn keep_token(&self, key: &TokenKey, record: &TokenRecord) -> Result<(), AuthError> {
         match &self.helper {
             Some(helper) => helper.store(&key.0, record),
             None => self.change(|records| {
@@ -87,7 +87,7 @@ impl Vault {
     }
 
     /// Forgets a token.
-    pub fn forget_token(&self, key: &TokenKey) -> Result<(), AuthError> {
+    pub(super) fn forget_token(&self, key: &TokenKey) -> Result<(), AuthError> {
         match &self.helper {
             Some(helper) => helper.erase(&key.0),
             None => self.change(|records| {
@@ -97,7 +97,7 @@ impl Vault {
     }
 
     /// The client that was registered with an issuer, unless its secret has ended at `now`.
-    pub fn client(&self, issuer: &str, now: u64) -> Result<Option<Client>, AuthError> {
+    pub(super) fn client(&self, issuer: &str, now: u64) -> Result<Option<Client>, AuthError> {
         let record: Option<ClientRecord> = match &self.helper {
             Some(helper) => helper.get(&client_key(issuer))?,
             None => self.read()?.clients.remove(issuer),
@@ -107,7 +107,7 @@ impl Vault {
     }
 
     /// Keeps a client that was registered.
-    pub fn keep_client(&self, client: &Client) -> Result<(), AuthError> {
+    pub(super) fn keep_client(&self, client: &Client) -> Result<(), AuthError> {
         let record = ClientRecord::from(client);
         match &self.helper {
             Some(helper) => helper.store(&client_key(&client.issuer), &record),
@@ -118,7 +118,7 @@ impl Vault {
     }
 
     /// Forgets the client that was registered with an issuer.
-    pub fn forget_client(&self, issuer: &str) -> Result<(), AuthError> {
+    pub(super) fn forget_client(&self, issuer: &str) -> Result<(), AuthError> {
         match &self.helper {
             Some(helper) => helper.erase(&client_key(issuer)),
             None => self.change(|records| {
@@ -129,7 +129,7 @@ impl Vault {
 
     /// Keeps others from renewing a token while the lock is held; waits for one who does. Without a
     /// directory there is nobody to wait for.
-    pub async fn lock(&self, key: &TokenKey) -> Result<Option<Lock>, AuthError> {
+    pub(super) async fn lock(&self, key: &TokenKey) -> Result<Option<Lock>, AuthError> {
         let Some(directory) = &self.directory else { return Ok(None) };
         self.check_directory(directory)?;
         let path = directory.join(&Digest::of(key.0.as_bytes()).hex()[..16]);

@@ -37,7 +37,7 @@ pub use expand::expand;
 pub use fields::Issue;
 pub use problem::{BadValue, Problem};
 pub use resolved::{Listed, Origin, Resolved, hidden_by, list, resolve};
-pub use secret_command::CommandFault;
+pub use secret_command::{CommandFault, run as run_command};
 pub use server::{Endpoint, Environment, HttpEndpoint, Server, StdioEndpoint};
 pub use source::Layer;
 pub use word::{Socket, UrlError, Word, WordError, is_name};

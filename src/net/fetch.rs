@@ -152,16 +152,19 @@ impl Fetcher {
         Err(FetchError::TooManyRedirects(address))
     }
 
-    /// Sends a form or a document. Redirects are not followed: what was sent is for this URL only.
-    pub async fn post(
+    /// Sends one request. Redirects are not followed: what goes along is for this URL only.
+    pub async fn ask(
         &self,
-        address: &Address,
+        request: &Request,
         source: Source,
-        headers: HeaderMap,
-        body: Vec<u8>,
         limit: usize,
     ) -> Result<Fetched, FetchError> {
-        self.send(&Request::post(address.clone(), headers, body.into()), source, limit).await
+        self.send(request, source, limit).await
+    }
+
+    /// Whether a person may be sent to an address that this source has named.
+    pub async fn admits(&self, address: &Address, source: Source) -> Result<(), FetchError> {
+        self.route(address, source).await.map(drop)
     }
 
     /// How near the server of an address is.
@@ -264,7 +267,8 @@ impl Fetcher {
             return self.admit(address, Source::User, Route { ips: vec![known.ip], zone });
         }
         let proxied = self.settings.proxy.choose(address);
-        let proxied = proxied.map_err(|error| FetchError::Settings(InvalidSettings::Proxy(error)))?;
+        let proxied =
+            proxied.map_err(|error| FetchError::Settings(InvalidSettings::Proxy(error)))?;
         let ips = match (address.ip(), proxied) {
             (Some(ip), _) => vec![ip],
             (None, Some(_)) if address.is_loopback() => vec![Ipv4Addr::LOCALHOST.into()],
@@ -362,11 +366,9 @@ impl From<FetchError> for Fault {
     fn from(error: FetchError) -> Fault {
         match error {
             FetchError::Failed(fault) => fault,
-            other => Fault {
-                kind: FaultKind::Unreachable,
-                text: other.to_string(),
-                sent: Sent::No,
-            },
+            other => {
+                Fault { kind: FaultKind::Unreachable, text: other.to_string(), sent: Sent::No }
+            }
         }
     }
 }

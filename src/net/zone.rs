@@ -41,7 +41,8 @@ impl Zone {
 /// and tunnelled ones (RFC 3056).
 fn embedded(ip: IpAddr) -> IpAddr {
     let IpAddr::V6(v6) = ip else { return ip };
-    let v4 = |high: u16, low: u16| IpAddr::V4(Ipv4Addr::from(u32::from(high) << 16 | u32::from(low)));
+    let v4 =
+        |high: u16, low: u16| IpAddr::V4(Ipv4Addr::from(u32::from(high) << 16 | u32::from(low)));
     match v6.segments() {
         [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => v4(high, low),
         [0x2002, high, low, ..] => v4(high, low),

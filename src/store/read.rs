@@ -123,9 +123,7 @@ pub fn check_private(directory: &Path, user: u32) -> Result<(), Fault> {
 fn check_closed(what: &Path, metadata: &Metadata, user: u32) -> Result<(), Reason> {
     match metadata.uid() {
         owner if owner != user && owner != 0 => Err(Reason::ForeignOwner { owner }),
-        _ if metadata.mode() & OTHERS != 0 => {
-            Err(Reason::OpenToOthers { what: what.to_owned() })
-        }
+        _ if metadata.mode() & OTHERS != 0 => Err(Reason::OpenToOthers { what: what.to_owned() }),
         _ => Ok(()),
     }
 }
