@@ -1,7 +1,7 @@
 //! What turns refusals of one server into tokens for it.
 //!
 //! ```text
-//! prepare   before a request: is there a token, and does it end soon?   renew
+//! prepare   before a request:  the token ends soon                      renew
 //! answer    after a refusal:  401  another process was faster           use its token
 //!                                  there is a refresh token             renew
 //!                                  else                                 get a new one
@@ -117,13 +117,18 @@ impl Authorizer {
         Ok(())
     }
 
-    /// Renews the token when it is about to end. When that fails, the server will say so.
-    pub async fn prepare(&mut self) {
+    /// Whether the token should be renewed before the next request.
+    pub fn is_due(&self) -> bool {
         let now = self.now();
-        let due = |held: &Held| held.record.is_due(now) && held.record.refresh_token().is_some();
-        if !self.worn && self.held.as_ref().is_some_and(due) {
-            self.worn = self.renew().await.is_err();
-        }
+        let due = |held: &TokenRecord| held.is_due(now) && held.refresh_token().is_some();
+        !self.worn && self.record().is_some_and(due)
+    }
+
+    /// Renews the token. When that fails it is not tried again before the server has refused it.
+    pub async fn prepare(&mut self) -> Result<(), AuthError> {
+        let renewed = self.renew().await;
+        self.worn = renewed.is_err();
+        renewed
     }
 
     /// Gets other credentials after the server has refused a request for the `round`th time. When
@@ -152,7 +157,7 @@ impl Authorizer {
         if 1 < round && self.held.as_ref().is_some_and(|held| held.is_new) {
             return Err(persistent);
         }
-        self.authorize(challenge, bind).await
+        self.authorize(challenge, bind, 1 == round).await
     }
 
     /// Gets a token without having been refused.
@@ -176,9 +181,11 @@ impl Authorizer {
         &mut self,
         challenge: Option<&Challenge>,
         bind: bool,
+        is_first: bool,
     ) -> Result<(), AuthError> {
+        // Once: a token that is refused although it is new will not get better.
         let refreshable =
-            self.record().is_some_and(|record| record.refresh_token().is_some()) && !self.worn;
+            is_first && self.record().is_some_and(|record| record.refresh_token().is_some());
         if self.must_not_ask() && !refreshable {
             // Another process may have logged in meanwhile.
             return if self.adopt_newer()? { Ok(()) } else { Err(AuthError::LoginNeeded) };
@@ -186,8 +193,6 @@ impl Authorizer {
         let guarded = self.discover(challenge).await?;
         let same = self.record().is_some_and(|held| held.issuer == guarded.issuer.metadata.issuer);
         if same && refreshable {
-            // Once: a token that is refused although it is new will not get better.
-            self.worn = true;
             match self.renew().await {
                 Ok(()) => return Ok(()),
                 // The refresh token has ended or was taken back.

@@ -236,6 +236,8 @@ impl<'a> Contact<'a> {
             text_ids: self.run.globals.id_format == Some(IdFormat::String),
             // Over HTTP a legacy server may put its questions on the stream that nobody asked for.
             listen: self.is_http() && abilities != Abilities::default(),
+            authorizes: false,
+            extensions: Vec::new(),
         };
         let limits = Limits {
             message: self.run.globals.max_message.unwrap_or(Limits::default().message),

@@ -3,6 +3,7 @@
 //! The only loop of the program is [`Client::next_event`]. Everything else asks for something and
 //! waits for the event that answers it.
 
+mod guard;
 mod open;
 mod pages;
 
@@ -12,8 +13,10 @@ use std::time::Instant;
 use async_io::Timer;
 use futures_lite::FutureExt;
 
+use self::guard::Guard;
 pub use self::open::{Server, open};
 pub use self::pages::{Pages, RepeatedPage};
+use crate::auth::{AuthError, Authorizer};
 use crate::protocol::Session;
 use crate::protocol::json::Json;
 use crate::protocol::jsonrpc::{ErrorObject, Notification};
@@ -27,6 +30,7 @@ pub struct Client {
     session: Session,
     connection: Connection,
     transport: smol::Task<()>,
+    guard: Guard,
 }
 
 /// Who is told what happens beside the answer to a call.
@@ -65,10 +69,36 @@ pub enum NoResult {
     Interrupted(i32),
 }
 
+/// What comes next.
+enum Next {
+    Incoming(Incoming),
+    Timeout,
+    /// Whether there are other credentials now.
+    Answered(bool),
+}
+
 impl Client {
     /// The session.
     pub fn session(&self) -> &Session {
         &self.session
+    }
+
+    /// Lets an authorizer answer refusals for want of credentials.
+    #[must_use]
+    pub fn with_authorizer(mut self, authorizer: Option<Authorizer>) -> Client {
+        self.guard = Guard::new(authorizer);
+        self
+    }
+
+    /// What answers refusals for want of credentials; `None` when nothing does, or when it is at
+    /// work.
+    pub fn authorizer(&mut self) -> Option<&mut Authorizer> {
+        self.guard.authorizer()
+    }
+
+    /// Why a refusal for want of credentials had no answer; `None` when there was none.
+    pub fn denial(&self) -> Option<&AuthError> {
+        self.guard.denial()
     }
 
     /// The last lines that the server wrote on its standard error.
@@ -91,7 +121,10 @@ impl Client {
                         self.session.answer(question.from, Err(refusal));
                     }
                 },
-                Event::Answered(..) | Event::Failed(..) | Event::Closed(_) => (),
+                Event::Answered(..)
+                | Event::Failed(..)
+                | Event::Closed(_)
+                | Event::Challenged(_) => (),
             }
         }
     }
@@ -114,15 +147,30 @@ impl Client {
 
     /// Does the next thing that the session wants; it may be to tell something.
     async fn step(&mut self) -> Option<Event> {
+        self.guard.prepare().await;
         match self.session.poll(Instant::now()) {
+            Output::Event(Event::Challenged(challenged)) => self.guard.challenge(*challenged),
             Output::Event(event) => return Some(event),
             Output::Transmit(outgoing) => self.connection.send(outgoing),
-            Output::Wait(until) => match receive(&self.connection, until).await {
-                Some(incoming) => self.session.handle_incoming(incoming, Instant::now()),
-                None => self.session.handle_timeout(Instant::now()),
-            },
+            Output::Wait(until) => self.wait(until).await,
         }
         None
+    }
+
+    /// Waits for what comes first: something from the server, other credentials, or that instant.
+    async fn wait(&mut self, until: Option<Instant>) {
+        let answered = async { Next::Answered(self.guard.answered().await) };
+        let received = async {
+            receive(&self.connection, until).await.map_or(Next::Timeout, Next::Incoming)
+        };
+        let next = answered.or(received).await;
+        let now = Instant::now();
+        match next {
+            Next::Incoming(incoming) => self.session.handle_incoming(incoming, now),
+            Next::Timeout => self.session.handle_timeout(now),
+            Next::Answered(true) => self.session.retry(now),
+            Next::Answered(false) => self.session.forgo(),
+        }
     }
 
     /// Makes a call and waits for its end.
@@ -163,7 +211,10 @@ impl Client {
                 Event::Failed(failed, failure) if failed == ticket => {
                     return Err(NoResult::Failed(failure));
                 }
-                Event::Answered(..) | Event::Failed(..) | Event::Closed(_) => (),
+                Event::Answered(..)
+                | Event::Failed(..)
+                | Event::Closed(_)
+                | Event::Challenged(_) => (),
                 Event::Opened(_) => observer.opened(&self.session),
                 Event::Notified(notification) => observer.notified(&notification),
                 Event::Oddity(oddity) => {
@@ -197,7 +248,12 @@ impl Client {
             connection.hurry();
             futures_lite::future::pending().await
         };
-        self.transport.or(impatient).await;
+        let guard = &mut self.guard;
+        let leaving = futures_lite::future::zip(self.transport, guard.finish());
+        let leaving = async {
+            leaving.await;
+        };
+        leaving.or(impatient).await;
     }
 }
 
