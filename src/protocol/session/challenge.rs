@@ -61,7 +61,7 @@ impl Session {
             }
         }
         if std::mem::take(&mut self.parked.notice) {
-            self.open_anew();
+            self.open_anew(now);
         }
     }
 
@@ -125,10 +125,11 @@ impl Session {
     }
 
     /// A legacy server has missed that the session is open, and perhaps more.
-    fn open_anew(&mut self) {
+    fn open_anew(&mut self, now: Instant) {
         if let Step::Ready(revision) = self.stage.step
             && revision.era == Era::Legacy
         {
+            self.begin_anew(now);
             self.initialize(revision);
         }
     }

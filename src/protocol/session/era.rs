@@ -175,12 +175,18 @@ impl Session {
 
     /// Opens the session anew after it was refused for want of credentials.
     pub(super) fn reopen_after_refusal(&mut self, purpose: Purpose, now: Instant) {
-        self.stage.start_by = self.profile.start_timeout.map(|limit| now + limit);
         let proposed = self.stage.proposed.last().and_then(|date| Revision::named(date));
+        self.begin_anew(now);
         match (purpose, proposed) {
             (Purpose::Initialize, Some(revision)) => self.initialize(revision),
             _ => self.discover(now),
         }
+    }
+
+    /// The session is to be opened once more, and has as much time for it as the first time.
+    pub(super) fn begin_anew(&mut self, now: Instant) {
+        self.stage.start_by = self.profile.start_timeout.map(|limit| now + limit);
+        self.stage.proposed.clear();
     }
 
     fn open(&mut self, revision: &'static Revision, greeting: Option<Json>) {
@@ -345,7 +351,7 @@ impl Session {
         unknown: bool,
         now: Instant,
     ) {
-        if refused.status == 404 && refused.in_session && self.reopen(ticket) {
+        if refused.status == 404 && refused.in_session && self.reopen(ticket, now) {
             return;
         }
         match error {
@@ -357,13 +363,14 @@ impl Session {
 
     /// The server has forgotten the session: opens a new one and sends the call again, which a 404
     /// proves was not run (2025-11-25, Session Management). Once per call.
-    fn reopen(&mut self, ticket: Ticket) -> bool {
+    fn reopen(&mut self, ticket: Ticket, now: Instant) -> bool {
         let Step::Ready(revision) = self.stage.step else { return false };
         let Some(open) = self.calls.get_mut(&ticket) else { return false };
         if std::mem::replace(&mut open.reopened, true) {
             return false;
         }
         self.requeue(ticket);
+        self.begin_anew(now);
         self.initialize(revision);
         true
     }
@@ -377,6 +384,7 @@ impl Session {
             return false;
         }
         self.requeue(ticket);
+        self.begin_anew(now);
         self.discover(now);
         true
     }
@@ -396,6 +404,7 @@ impl Session {
         match judge(&error) {
             Verdict::Speaks(revision) if self.may_speak(revision, ticket) => {
                 self.requeue(ticket);
+                self.begin_anew(now);
                 self.speak(revision, None);
                 None
             }
