@@ -98,6 +98,11 @@ impl Authorizer {
         self.held.as_ref().map(|held| &held.record)
     }
 
+    /// The extensions of MCP that are used.
+    pub fn extensions(&self) -> Vec<&'static str> {
+        self.options.extensions()
+    }
+
     /// What must not be shown.
     pub fn secrets(&self) -> Vec<Secret> {
         let record = self.record();
@@ -165,6 +170,26 @@ impl Authorizer {
         let guarded = self.discover(None).await?;
         let scopes = self.scopes(&guarded, None);
         self.obtain(guarded, scopes, self.options.dpop).await
+    }
+
+    /// A token that is good for a while, without having been refused: the one that is kept, renewed
+    /// if it is about to end, or a new one if nobody has to log in for it.
+    pub async fn usable(&mut self) -> Result<TokenRecord, AuthError> {
+        self.load()?;
+        if self.is_due() {
+            match self.prepare().await {
+                Err(AuthError::Refused { .. }) => self.held = None,
+                renewed => renewed?,
+            }
+        }
+        let now = self.now();
+        if self.record().is_none_or(|record| record.is_over(now)) {
+            if self.must_not_ask() {
+                return Err(AuthError::LoginNeeded);
+            }
+            self.log_in().await?;
+        }
+        self.record().cloned().ok_or(AuthError::LoginNeeded)
     }
 
     /// Whether it has become known which nonce the server wants.

@@ -10,12 +10,14 @@ use super::args::choices::{IdFormat, Protocol};
 use super::args::settings;
 use super::args::values::Assigned;
 use super::duration;
+use super::authorize;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::explain::{self, Place};
 use super::run::Run;
 use super::target;
 use super::watcher::Watcher;
+use crate::auth::{Authorizer, How, Person};
 use crate::cache::{Eras, Lists, Mode};
 use crate::client::{self, Client, NoResult, Server};
 use crate::config::{self, Binding, Endpoint};
@@ -44,8 +46,12 @@ pub(super) struct Contact<'a> {
     eras: Eras,
     certainty: OnceCell<Certainty>,
     executor: &'a LocalExecutor<'static>,
-    client: Option<Client>,
+    pub(super) client: Option<Client>,
     watcher: Watcher<'a>,
+    /// Who can log in.
+    pub(super) person: Person,
+    /// Whether a token that is kept does not count.
+    pub(super) anew: bool,
 }
 
 impl<'a> Contact<'a> {
@@ -79,6 +85,11 @@ impl<'a> Contact<'a> {
             server,
             executor,
             client: None,
+            person: match run.settings.login {
+                true => authorize::person(run, How::Browser),
+                false => Person::absent(),
+            },
+            anew: false,
         })
     }
 
@@ -178,6 +189,7 @@ impl<'a> Contact<'a> {
         let place =
             Place { stdio, server: &self.server.name, max_time: self.run.settings.max_time };
         let error = explain::no_result(no_result, &place).server(self.server.name.clone());
+        let error = self.without_secrets(self.with_denial(error));
         match &self.client {
             Some(client) if shows_stderr(&error) => error.stderr_tail(client.stderr_tail()),
             _ => error,
@@ -229,11 +241,13 @@ impl<'a> Contact<'a> {
         }
     }
 
-    fn open(&mut self) -> Result<(), Error> {
+    pub(super) fn open(&mut self) -> Result<(), Error> {
         if self.client.is_some() {
             return Ok(());
         }
         let abilities = self.watcher.abilities();
+        let server = self.target()?;
+        let authorizer = self.loaded_authorizer(&server)?;
         let profile = Profile {
             client: (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
             abilities,
@@ -242,16 +256,16 @@ impl<'a> Contact<'a> {
             text_ids: self.run.globals.id_format == Some(IdFormat::String),
             // Over HTTP a legacy server may put its questions on the stream that nobody asked for.
             listen: self.is_http() && abilities != Abilities::default(),
-            authorizes: false,
-            extensions: Vec::new(),
+            authorizes: authorizer.is_some(),
+            extensions: authorizer.as_ref().map(Authorizer::extensions).unwrap_or_default(),
         };
         let limits = Limits {
             message: self.run.globals.max_message.unwrap_or(Limits::default().message),
             depth: self.run.globals.max_depth.unwrap_or(Limits::default().depth),
         };
-        let server = self.target()?;
         let certainty = self.certainty();
-        self.client = Some(client::open(self.executor, server, limits, certainty, profile));
+        let client = client::open(self.executor, server, limits, certainty, profile);
+        self.client = Some(client.with_authorizer(authorizer));
         Ok(())
     }
 
@@ -299,11 +313,11 @@ impl<'a> Contact<'a> {
         })
     }
 
-    fn target(&self) -> Result<Server, Error> {
+    pub(super) fn target(&self) -> Result<Server, Error> {
         match &self.server.endpoint {
             Endpoint::Stdio(endpoint) => Ok(Server::Stdio(target::stdio(self.run, endpoint))),
             Endpoint::Http(endpoint) => {
-                let target = target::http(self.run, endpoint)?;
+                let target = target::http(self.run, &self.server.name, endpoint)?;
                 Ok(match endpoint.binding {
                     Binding::Sse => Server::Sse(target),
                     Binding::Auto | Binding::Http => Server::Http(target),

@@ -7,14 +7,17 @@ pub mod exit;
 pub mod help;
 pub mod terminal;
 
+mod access;
 mod answers;
 mod approve;
+mod authorize;
 mod call;
 mod catalog;
 mod contact;
 mod credentials;
 mod explain;
 mod info;
+mod login;
 mod output;
 mod ping;
 mod rpc;
@@ -78,5 +81,8 @@ async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Ex
         Command::Ping(ping) => ping::run(run, ping, executor).await,
         Command::Rpc(rpc) => rpc::run(run, rpc, executor).await,
         Command::Approve(approve) => approve::run(run, approve),
+        Command::Login(command) => login::login(run, command, executor).await,
+        Command::Logout(command) => login::logout(run, command, executor).await,
+        Command::Token(command) => login::token(run, command, executor).await,
     }
 }

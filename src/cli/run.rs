@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::args::settings::{self, Environment, Settings};
-use super::args::{Command, Globals, Invocation};
+use super::args::{Access, Command, Globals, Invocation};
 use super::errors::warnings::Style;
 use super::errors::{Error, Warnings};
 use super::exit::Exit;
@@ -16,6 +16,8 @@ use crate::env::signals::Endings;
 pub(super) struct Run<'a> {
     /// The options of every command.
     pub(super) globals: &'a Globals,
+    /// Those of them that are about tokens.
+    pub(super) access: &'a Access,
     /// The words after `--`.
     pub(super) tail: &'a [String],
     /// What options and environment say together.
@@ -47,6 +49,7 @@ impl<'a> Run<'a> {
         };
         Ok(Run {
             globals: &invocation.globals,
+            access: &invocation.access,
             tail: &invocation.tail,
             deadline: total.map(|total| Instant::now() + total),
             settings,

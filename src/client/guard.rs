@@ -13,6 +13,7 @@ use async_io::Timer;
 use futures_lite::FutureExt;
 
 use crate::auth::{AuthError, Authorizer};
+use crate::env::Secret;
 use crate::protocol::session::Challenged;
 
 /// How long a renewal that nobody waits for may take at the end.
@@ -52,6 +53,14 @@ impl Guard {
         match &mut self.state {
             State::Idle(authorizer) => Some(authorizer),
             _ => None,
+        }
+    }
+
+    /// What must not be shown in a message.
+    pub(super) fn secrets(&self) -> Vec<Secret> {
+        match &self.state {
+            State::Idle(authorizer) => authorizer.secrets(),
+            _ => Vec::new(),
         }
     }
 

@@ -17,6 +17,7 @@ use self::guard::Guard;
 pub use self::open::{Server, open};
 pub use self::pages::{Pages, RepeatedPage};
 use crate::auth::{AuthError, Authorizer};
+use crate::env::Secret;
 use crate::protocol::Session;
 use crate::protocol::json::Json;
 use crate::protocol::jsonrpc::{ErrorObject, Notification};
@@ -94,6 +95,11 @@ impl Client {
     /// work.
     pub fn authorizer(&mut self) -> Option<&mut Authorizer> {
         self.guard.authorizer()
+    }
+
+    /// What must not be shown in a message.
+    pub fn secrets(&self) -> Vec<Secret> {
+        self.guard.secrets()
     }
 
     /// Why a refusal for want of credentials had no answer; `None` when there was none.
