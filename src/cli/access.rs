@@ -19,7 +19,8 @@ use crate::protocol::message::Sent;
 pub(super) fn options(run: &Run<'_>, oauth: &OAuth) -> Result<Options, Error> {
     let access = run.access;
     let text = |option: &Option<String>, said: &Option<String>| option.clone().or(said.clone());
-    let grant = word(access.grant, "grant", oauth.grant.as_deref())?.unwrap_or(Grant::AuthorizationCode);
+    let grant =
+        word(access.grant, "grant", oauth.grant.as_deref())?.unwrap_or(Grant::AuthorizationCode);
     check_grant(access, grant)?;
     let algorithm: Option<KeyAlgorithm> =
         word(access.client_key_alg, "clientKeyAlg", oauth.client_key_alg.as_deref())?;

@@ -37,11 +37,7 @@ impl Contact<'_> {
         authorizer.ok_or_else(|| self.takes_no_login())
     }
 
-    fn authorizer_for(
-        &self,
-        target: &Server,
-        person: Person,
-    ) -> Result<Option<Authorizer>, Error> {
+    fn authorizer_for(&self, target: &Server, person: Person) -> Result<Option<Authorizer>, Error> {
         match (&self.server.endpoint, target) {
             (Endpoint::Http(endpoint), Server::Http(target) | Server::Sse(target)) => {
                 authorizer(self.run, &self.server, endpoint, target, person)
@@ -65,7 +61,9 @@ impl Contact<'_> {
     fn takes_no_login(&self) -> Error {
         let text = match &self.server.endpoint {
             Endpoint::Stdio(_) => "a server that is started takes its credentials by --env",
-            Endpoint::Http(_) => "it was given its credentials: a token, or an Authorization header",
+            Endpoint::Http(_) => {
+                "it was given its credentials: a token, or an Authorization header"
+            }
         };
         let error = Error::new(Exit::Usage, text).phase(Phase::Usage).sent(Sent::No);
         error.server(self.server.name.clone())

@@ -166,9 +166,8 @@ impl Client {
     /// Waits for what comes first: something from the server, other credentials, or that instant.
     async fn wait(&mut self, until: Option<Instant>) {
         let answered = async { Next::Answered(self.guard.answered().await) };
-        let received = async {
-            receive(&self.connection, until).await.map_or(Next::Timeout, Next::Incoming)
-        };
+        let received =
+            async { receive(&self.connection, until).await.map_or(Next::Timeout, Next::Incoming) };
         let next = answered.or(received).await;
         let now = Instant::now();
         match next {

@@ -38,10 +38,5 @@ pub fn open(
         Server::Sse(target) => executor.spawn(sse::run(target, limits, port)),
     };
     let session = Session::new(certainty, profile, Instant::now());
-    Client {
-        session,
-        connection,
-        transport,
-        guard: Guard::default(),
-    }
+    Client { session, connection, transport, guard: Guard::default() }
 }

@@ -29,6 +29,12 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("MCPMINI_ERRORS", "json as --json-errors, or text"),
     ("MCPMINI_CACHE", "off as --no-cache, or on"),
     ("MCPMINI_LOGIN", "auto as --login, or never"),
+    ("NO_COLOR", "if not empty, no colours"),
+    ("CLICOLOR_FORCE", "if neither empty nor 0, colours even without a terminal"),
+];
+
+/// The variables that are read where they are needed, and what each is for.
+pub const MORE_VARIABLES: &[(&str, &str)] = &[
     ("MCPMINI_TOKEN", "the token for the server that the command names"),
     ("MCPMINI_TOKEN_NAME", "the token for the server NAME (in capitals, _ for other signs)"),
     ("MCPMINI_CLIENT_ID", "ID as for --client-id"),
@@ -36,8 +42,6 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("MCPMINI_STATE_DIR", "DIR for tokens and approvals (default XDG_STATE_HOME/mcpmini)"),
     ("MCPMINI_CREDENTIAL_HELPER", "CMD that keeps tokens, a Docker credential helper"),
     ("BROWSER", "CMD that opens a page"),
-    ("NO_COLOR", "if not empty, no colours"),
-    ("CLICOLOR_FORCE", "if neither empty nor 0, colours even without a terminal"),
 ];
 
 /// How long a server may be silent.
