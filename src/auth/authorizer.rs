@@ -165,9 +165,12 @@ impl Authorizer {
         self.authorize(challenge, bind, 1 == round).await
     }
 
-    /// Gets a token without having been refused.
+    /// Gets a token without having been refused, for a server that says who issues one.
     pub async fn log_in(&mut self) -> Result<(), AuthError> {
         let guarded = self.discover(None).await?;
+        if !guarded.published {
+            return Err(AuthError::NotAsked);
+        }
         let scopes = self.scopes(&guarded, None);
         self.obtain(guarded, scopes, self.options.dpop).await
     }

@@ -7,7 +7,7 @@
 //! ```
 
 use super::challenge::Challenge;
-use super::error::AuthError;
+use super::error::{AuthError, DiscoveryError};
 use super::metadata::{
     ResourceMetadata, ServerMetadata, canonical_resource, is_resource_of, resource_locations,
     server_locations,
@@ -28,6 +28,8 @@ pub(super) struct Guarded {
     pub scopes_supported: Option<Vec<String>>,
     /// Who issues the tokens.
     pub issuer: Issuer,
+    /// Whether the server, or who guards it, has published anything of this.
+    pub published: bool,
 }
 
 /// An authorization server whose metadata was checked.
@@ -58,14 +60,14 @@ pub(super) async fn discover(
     };
     let ResourceMetadata { resource, authorization_servers, scopes_supported } = found.document;
     if !is_resource_of(&resource, server) {
-        return Err(AuthError::OtherResource { server: server.to_string(), resource });
+        return Err(DiscoveryError::OtherResource { server: server.to_string(), resource }.into());
     }
     let listed = |issuer: &&str| authorization_servers.iter().any(|known| known == issuer);
     let chosen = preferred.iter().copied().find(listed);
     let chosen = chosen.or(authorization_servers.first().map(String::as_str));
-    let Some(issuer) = chosen else { return Err(AuthError::NoIssuer { resource }) };
+    let Some(issuer) = chosen else { return Err(DiscoveryError::NoIssuer { resource }.into()) };
     let issuer = find_issuer(fetcher, issuer, Source::Document(found.zone)).await?;
-    Ok(Guarded { resource, scopes_supported, issuer })
+    Ok(Guarded { resource, scopes_supported, issuer, published: true })
 }
 
 /// The metadata of the server: where the challenge says, else where it should be. `None` when there
@@ -101,7 +103,7 @@ pub(super) async fn find_issuer(
     issuer: &str,
     source: Source,
 ) -> Result<Issuer, AuthError> {
-    let not_an_issuer = || AuthError::NotAnIssuer { issuer: issuer.to_owned() };
+    let not_an_issuer = || DiscoveryError::NotAnIssuer { issuer: issuer.to_owned() };
     let locations = server_locations(issuer).ok_or_else(not_an_issuer)?;
     for location in &locations {
         let address = Address::parse(location).map_err(|_| not_an_issuer())?;
@@ -111,11 +113,11 @@ pub(super) async fn find_issuer(
         // RFC 8414, section 3.3: identical, or the document is somebody else's.
         if found.document.issuer != issuer {
             let said = found.document.issuer;
-            return Err(AuthError::OtherIssuer { issuer: issuer.to_owned(), said });
+            return Err(DiscoveryError::OtherIssuer { issuer: issuer.to_owned(), said }.into());
         }
         return Ok(Issuer { metadata: found.document, zone: found.zone });
     }
-    Err(AuthError::NoMetadata { issuer: issuer.to_owned(), looked_at: locations })
+    Err(DiscoveryError::NoMetadata { issuer: issuer.to_owned(), looked_at: locations }.into())
 }
 
 /// A server of 2025-03-26 is its own authorization server: with metadata at the root of its origin,
@@ -123,13 +125,14 @@ pub(super) async fn find_issuer(
 async fn discover_undocumented(fetcher: &Fetcher, server: &Address) -> Result<Guarded, AuthError> {
     let origin = server.origin();
     let resource = canonical_resource(server);
-    let guarded = |issuer| Guarded { resource, scopes_supported: None, issuer };
+    let guarded =
+        |issuer, published| Guarded { resource, scopes_supported: None, issuer, published };
     match find_issuer(fetcher, &origin, Source::User).await {
-        Ok(issuer) => Ok(guarded(issuer)),
-        Err(AuthError::NoMetadata { .. }) => {
+        Ok(issuer) => Ok(guarded(issuer, true)),
+        Err(AuthError::Discovery(DiscoveryError::NoMetadata { .. })) => {
             let zone = fetcher.zone(server).await?;
             let metadata = ServerMetadata::default_of(&origin);
-            Ok(guarded(Issuer { metadata, zone }))
+            Ok(guarded(Issuer { metadata, zone }, false))
         }
         Err(error) => Err(error),
     }
@@ -145,16 +148,17 @@ async fn fetch<T: serde::de::DeserializeOwned>(
     let fetched = fetcher.get(address, source, JSON, LIMIT).await?;
     // Other codes of that kind are what some servers have for a path that they do not know.
     if matches!(fetched.status.as_u16(), 429 | 502..=504) {
-        return Err(AuthError::Unavailable {
+        return Err(DiscoveryError::Unavailable {
             url: address.to_string(),
             status: fetched.status.as_u16(),
-        });
+        }
+        .into());
     }
     if !fetched.status.is_success() || !fetched.is_json() {
         return Ok(None);
     }
     match serde_json::from_slice(&fetched.body) {
         Ok(document) => Ok(Some(Found { document, zone: fetched.zone })),
-        Err(_) => Err(AuthError::Malformed { url: address.to_string() }),
+        Err(_) => Err(DiscoveryError::Malformed { url: address.to_string() }.into()),
     }
 }

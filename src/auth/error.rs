@@ -1,6 +1,7 @@
 //! Why there is no usable token.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use super::jose::InvalidKey;
 use super::scope::Scopes;
@@ -12,6 +13,8 @@ use crate::store;
 pub enum AuthError {
     /// Somebody has to log in, and this command must not ask for it.
     LoginNeeded,
+    /// The server does not say that it wants a token.
+    NotAsked,
     /// The token does not allow this; somebody has to log in for these scopes.
     ScopesNeeded(Scopes),
     /// The server refuses the request whatever token there is.
@@ -23,49 +26,8 @@ pub enum AuthError {
         /// The HTTP status.
         status: u16,
     },
-    /// The server calls itself by the name of another.
-    OtherResource {
-        /// The URL of the server.
-        server: String,
-        /// What it calls itself.
-        resource: String,
-    },
-    /// The server names nobody who issues tokens for it.
-    NoIssuer {
-        /// The server.
-        resource: String,
-    },
-    /// What should name an authorization server cannot be one.
-    NotAnIssuer {
-        /// What it is.
-        issuer: String,
-    },
-    /// The metadata of one authorization server is by another.
-    OtherIssuer {
-        /// Whose it should be.
-        issuer: String,
-        /// Whose it says it is.
-        said: String,
-    },
-    /// An authorization server publishes no metadata.
-    NoMetadata {
-        /// Its identifier.
-        issuer: String,
-        /// Where it was looked for.
-        looked_at: Vec<String>,
-    },
-    /// A document is not what it should be.
-    Malformed {
-        /// Where it was.
-        url: String,
-    },
-    /// A document cannot be had now.
-    Unavailable {
-        /// Where it is.
-        url: String,
-        /// The HTTP status.
-        status: u16,
-    },
+    /// It cannot be found out who issues tokens for the server.
+    Discovery(DiscoveryError),
     /// Something that should be a URL is none that may be used.
     BadUrl {
         /// What it is for.
@@ -137,10 +99,66 @@ pub enum AuthError {
     },
     /// Tokens cannot be kept or read.
     Store(store::Fault),
+    /// What is in the file with the tokens is none of our making.
+    BadStore(PathBuf),
     /// The credential helper does not work.
     Helper(String),
     /// A URL could not be fetched.
     Fetch(FetchError),
+}
+
+/// Why it cannot be found out who issues tokens for a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DiscoveryError {
+    /// The server calls itself by the name of another.
+    OtherResource {
+        /// The URL of the server.
+        server: String,
+        /// What it calls itself.
+        resource: String,
+    },
+    /// The server names nobody who issues tokens for it.
+    NoIssuer {
+        /// The server.
+        resource: String,
+    },
+    /// What should name an authorization server cannot be one.
+    NotAnIssuer {
+        /// What it is.
+        issuer: String,
+    },
+    /// The metadata of one authorization server is by another.
+    OtherIssuer {
+        /// Whose it should be.
+        issuer: String,
+        /// Whose it says it is.
+        said: String,
+    },
+    /// An authorization server publishes no metadata.
+    NoMetadata {
+        /// Its identifier.
+        issuer: String,
+        /// Where it was looked for.
+        looked_at: Vec<String>,
+    },
+    /// A document is not what it should be.
+    Malformed {
+        /// Where it was.
+        url: String,
+    },
+    /// A document cannot be had now.
+    Unavailable {
+        /// Where it is.
+        url: String,
+        /// The HTTP status.
+        status: u16,
+    },
+}
+
+impl From<DiscoveryError> for AuthError {
+    fn from(error: DiscoveryError) -> AuthError {
+        AuthError::Discovery(error)
+    }
 }
 
 impl From<FetchError> for AuthError {
@@ -159,6 +177,7 @@ impl fmt::Display for AuthError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             AuthError::LoginNeeded => f.write_str("the server wants a login"),
+            AuthError::NotAsked => f.write_str("the server asks for no token"),
             AuthError::ScopesNeeded(scopes) => {
                 write!(f, "the token does not allow this; it takes the scopes \"{scopes}\"")
             }
@@ -169,28 +188,7 @@ impl fmt::Display for AuthError {
                 "the server refuses the request (HTTP {status}) with a token that was issued for \
                  it, {rounds} times"
             ),
-            AuthError::OtherResource { server, resource } => write!(
-                f,
-                "the resource metadata of {server} is about another server, {resource}; no token \
-                 is asked for"
-            ),
-            AuthError::NoIssuer { resource } => {
-                write!(f, "the resource metadata of {resource} names no authorization server")
-            }
-            AuthError::NotAnIssuer { issuer } => {
-                write!(f, "\"{issuer}\" cannot be the issuer of tokens: it must be an https URL")
-            }
-            AuthError::OtherIssuer { issuer, said } => write!(
-                f,
-                "the metadata of the issuer {issuer} is by another issuer, {said}; it is not used"
-            ),
-            AuthError::NoMetadata { issuer, looked_at } => write!(
-                f,
-                "the authorization server {issuer} has no metadata at {}",
-                looked_at.join(", ")
-            ),
-            AuthError::Malformed { url } => write!(f, "{url} is no metadata document"),
-            AuthError::Unavailable { url, status } => write!(f, "{url} answers HTTP {status}"),
+            AuthError::Discovery(error) => error.fmt(f),
             AuthError::BadUrl { what, reason } => write!(f, "the {what}: {reason}"),
             AuthError::NotOffered { issuer, what } => {
                 write!(f, "the authorization server {issuer} does not offer {what}")
@@ -231,8 +229,40 @@ impl fmt::Display for AuthError {
                 write!(f, "nobody logged in in time; {strangers} answers were for another login")
             }
             AuthError::Store(fault) => fault.fmt(f),
+            AuthError::BadStore(path) => {
+                write!(f, "cannot read {}: it holds something else than tokens", path.display())
+            }
             AuthError::Helper(why) => write!(f, "the credential helper {why}"),
             AuthError::Fetch(error) => error.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for DiscoveryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DiscoveryError::OtherResource { server, resource } => write!(
+                f,
+                "the resource metadata of {server} is about another server, {resource}; no token \
+                 is asked for"
+            ),
+            DiscoveryError::NoIssuer { resource } => {
+                write!(f, "the resource metadata of {resource} names no authorization server")
+            }
+            DiscoveryError::NotAnIssuer { issuer } => {
+                write!(f, "\"{issuer}\" cannot be the issuer of tokens: it must be an https URL")
+            }
+            DiscoveryError::OtherIssuer { issuer, said } => write!(
+                f,
+                "the metadata of the issuer {issuer} is by another issuer, {said}; it is not used"
+            ),
+            DiscoveryError::NoMetadata { issuer, looked_at } => write!(
+                f,
+                "the authorization server {issuer} has no metadata at {}",
+                looked_at.join(", ")
+            ),
+            DiscoveryError::Malformed { url } => write!(f, "{url} is no metadata document"),
+            DiscoveryError::Unavailable { url, status } => write!(f, "{url} answers HTTP {status}"),
         }
     }
 }

@@ -40,7 +40,7 @@ mod token;
 mod vault;
 
 pub use authorizer::Authorizer;
-pub use error::AuthError;
+pub use error::{AuthError, DiscoveryError};
 pub use jose::Algorithm;
 pub use options::{Assertion, Grant, IdentityProvider, Options};
 pub use person::{How, Notice, Person};

@@ -155,8 +155,7 @@ impl Vault {
         let Some(text) = store::read_text(&file, LIMIT, guard)? else {
             return Ok(Records::default());
         };
-        serde_json::from_str(&text)
-            .map_err(|_| AuthError::Malformed { url: file.display().to_string() })
+        serde_json::from_str(&text).map_err(|_| AuthError::BadStore(file))
     }
 
     fn change(&self, change: impl FnOnce(&mut Records)) -> Result<(), AuthError> {

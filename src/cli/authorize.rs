@@ -9,7 +9,7 @@ use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::run::Run;
 use super::terminal::{Stream, strip_controls};
-use crate::auth::{self, AuthError, Authorizer, How, Notice, Person};
+use crate::auth::{self, AuthError, Authorizer, DiscoveryError, How, Notice, Person};
 use crate::client::{Client, Server};
 use crate::config::{self, Endpoint, HttpEndpoint};
 use crate::env::Secret;
@@ -185,12 +185,13 @@ pub(super) fn denied(error: &AuthError, server: &str) -> Error {
         AuthError::Fetch(net::FetchError::Failed(fault)) if fault.sent == Sent::No => {
             Exit::Unreachable
         }
-        AuthError::Unavailable { .. } => Exit::Unreachable,
+        AuthError::Discovery(DiscoveryError::Unavailable { .. }) => Exit::Unreachable,
         AuthError::Missing(_)
         | AuthError::Key(_)
         | AuthError::Port { .. }
         | AuthError::Helper(_)
-        | AuthError::Store(_) => Exit::Config,
+        | AuthError::Store(_)
+        | AuthError::BadStore(_) => Exit::Config,
         _ => Exit::Auth,
     };
     let denied = Error::new(exit, error.to_string()).phase(Phase::Authorize).sent(Sent::No);

@@ -43,13 +43,11 @@ pub(super) async fn login(
 async fn log_in(run: &Run<'_>, contact: &mut Contact<'_>) -> Result<Exit, Error> {
     // Servers that let everybody open a session mostly let not everybody see the tools.
     let asked = contact.try_request(method::LIST_TOOLS, Params::new(), Vec::new()).await?;
-    match asked {
-        Err(no_result @ (NoResult::Failed(Failure::Refused(_)) | NoResult::Interrupted(_))) => {
-            return Err(contact.explain(no_result));
-        }
-        // A server without tools, or one that fails in another way, may still have been logged
-        // in to.
-        _ => (),
+    // A server without tools, or one that fails in another way, may still have been logged in to.
+    if let Err(no_result @ (NoResult::Failed(Failure::Refused(_)) | NoResult::Interrupted(_))) =
+        asked
+    {
+        return Err(contact.explain(no_result));
     }
     let name = contact.server.name.clone();
     let authorizer = contact.authorizer()?;
@@ -58,6 +56,10 @@ async fn log_in(run: &Run<'_>, contact: &mut Contact<'_>) -> Result<Exit, Error>
         let interrupted = async { Err(run.interrupted().await) };
         match logging_in.or(interrupted).await {
             Ok(Ok(())) => (),
+            Ok(Err(AuthError::NotAsked)) => {
+                run.warn("the server lets everybody in; there is nothing to log in to");
+                return Ok(Exit::Ok);
+            }
             Ok(Err(error)) => return Err(denied(&error, &name)),
             Err(signal) => return Err(contact.explain(NoResult::Interrupted(signal))),
         }

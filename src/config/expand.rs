@@ -180,7 +180,13 @@ impl Expansion<'_> {
         }
         let binding = self.overrides.binding.unwrap_or(target.binding);
         let oauth = target.oauth.as_ref().map(|oauth| oauth.expand(self.lookup)).transpose()?;
-        Ok(HttpEndpoint { binding, url, socket, headers, oauth: oauth.unwrap_or_default() })
+        Ok(HttpEndpoint {
+            binding,
+            url,
+            socket,
+            headers,
+            oauth: Box::new(oauth.unwrap_or_default()),
+        })
     }
 
     /// Sets a header, in place of one of the same name.

@@ -66,7 +66,7 @@ pub struct HttpEndpoint {
     /// Headers for every request: valid names, and values of visible ASCII, blanks and tabs.
     pub headers: Vec<(String, Secret)>,
     /// How to get tokens.
-    pub oauth: OAuth,
+    pub oauth: Box<OAuth>,
 }
 
 /// The variables of a process to be started.
