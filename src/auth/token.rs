@@ -155,9 +155,12 @@ pub(super) fn refusal(what: &'static str, answer: &Fetched, sent: &[&Secret]) ->
     Some(AuthError::Refused { what, code: show(code), description: description.map(show) })
 }
 
+/// What is shorter, in bytes, is no secret worth the name, and may be a part of any word.
+const SHORTEST: usize = 6;
+
 /// A text without the secrets that whoever wrote it has seen.
 pub fn mask<'a>(text: String, secrets: impl Iterator<Item = &'a Secret>) -> String {
-    let secrets = secrets.map(Secret::expose).filter(|secret| !secret.is_empty());
+    let secrets = secrets.map(Secret::expose).filter(|secret| SHORTEST <= secret.len());
     secrets.fold(text, |text, secret| text.replace(secret, "…"))
 }
 
