@@ -9,7 +9,7 @@
 //! | `grants`, `token`, `assertion` | proofs are turned into tokens |
 //! | `jose`, `dpop` | signatures; tokens that are bound to a key |
 //! | `records`, `vault`, `helper` | tokens are kept |
-//! | `authorizer`, `obtain`, `revoke` | which of these is done when |
+//! | `authorizer`, `renew`, `obtain`, `interactive`, `revoke` | which of these is done when |
 //!
 //! Every URL that a document names goes through [`crate::net::Fetcher`]. Identifiers are compared as
 //! the texts that they are. A client id, its secret and its tokens belong to one issuer.
@@ -28,6 +28,7 @@ mod dpop;
 mod error;
 mod grants;
 mod helper;
+mod interactive;
 mod jose;
 mod login;
 mod metadata;
@@ -35,6 +36,7 @@ mod obtain;
 mod options;
 mod person;
 mod records;
+mod renew;
 mod revoke;
 mod token;
 mod vault;

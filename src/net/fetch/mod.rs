@@ -11,7 +11,8 @@
 //!
 //! Nothing of the user's goes along: no headers, no credentials, no client certificate, no cookies.
 
-use std::fmt;
+mod error;
+
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
@@ -20,11 +21,12 @@ use futures_lite::FutureExt;
 use http::header::{ACCEPT, HeaderMap};
 use http::{HeaderValue, StatusCode};
 
+pub use self::error::FetchError;
 use super::{
-    Address, Authorization, Headers, HttpVersion, InvalidAddress, InvalidSettings, Lanes, Reply,
-    Request, Resolve, Settings, Zone,
+    Address, Authorization, Headers, HttpVersion, InvalidSettings, Lanes, Reply, Request, Resolve,
+    Settings, Zone,
 };
-use crate::protocol::message::{Fault, FaultKind, Sent};
+use crate::protocol::message::Sent;
 
 /// How many redirects are followed.
 const REDIRECTS: usize = 3;
@@ -75,46 +77,6 @@ pub struct Fetched {
     pub zone: Zone,
     /// The body.
     pub body: Vec<u8>,
-}
-
-/// Why nothing was fetched.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FetchError {
-    /// It is not encrypted and not on this machine.
-    NotEncrypted(Address),
-    /// Its address is nearer than that of the document that names it.
-    Inwards {
-        /// The URL.
-        address: Address,
-        /// The address it stands for.
-        ip: IpAddr,
-    },
-    /// Its address is one from which nothing is ever fetched.
-    Forbidden(Address),
-    /// The name has no address.
-    Unknown(Address),
-    /// A redirect leads from an encrypted connection to one that is not, or to no HTTP URL.
-    BadRedirect {
-        /// Where it stood.
-        from: Address,
-        /// Why it was not followed.
-        why: Option<InvalidAddress>,
-    },
-    /// One redirect followed the other.
-    TooManyRedirects(Address),
-    /// The body is longer than it may be.
-    TooLong {
-        /// The URL.
-        address: Address,
-        /// What it may be, in bytes.
-        limit: usize,
-    },
-    /// It took too long.
-    Late(Address),
-    /// A setting cannot be carried out.
-    Settings(InvalidSettings),
-    /// The exchange failed.
-    Failed(Fault),
 }
 
 impl Fetcher {
@@ -362,51 +324,113 @@ impl Fetched {
     }
 }
 
-impl From<FetchError> for Fault {
-    fn from(error: FetchError) -> Fault {
-        match error {
-            FetchError::Failed(fault) => fault,
-            other => {
-                Fault { kind: FaultKind::Unreachable, text: other.to_string(), sent: Sent::No }
-            }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fetcher(policy: Policy, settings: &Settings) -> Fetcher {
+        Fetcher::new(settings, &Address::parse("https://server.example/mcp").unwrap(), policy)
+    }
+
+    /// Whether a source may name a URL, with nothing but addresses in URLs: nobody is asked.
+    #[track_caller]
+    fn check(policy: Policy, source: Source, url: &str, expected: &str) {
+        let address = Address::parse(url).unwrap();
+        let admitted = fetcher(policy, &Settings::default());
+        let told = match smol::block_on(admitted.admits(&address, source)) {
+            Ok(()) => "ok",
+            Err(FetchError::Inwards { .. }) => "inwards",
+            Err(FetchError::NotEncrypted(_)) => "http",
+            Err(FetchError::Forbidden(_)) => "forbidden",
+            Err(other) => panic!("{other}"),
+        };
+        assert_eq!(told, expected, "{source:?} {url}");
+    }
+
+    #[test]
+    fn documents_lead_outwards_only() {
+        let none = Policy::default();
+        let from = Source::Document;
+        for url in [
+            "https://127.0.0.1/",
+            "https://[::1]:8443/",
+            "https://0.0.0.0/",
+            "https://[::ffff:7f00:1]/",
+        ] {
+            check(none, Source::User, url, "ok");
+            check(none, from(Zone::Loopback), url, "ok");
+            check(none, from(Zone::Private), url, "inwards");
+            check(none, from(Zone::Public), url, "inwards");
+        }
+        // All the ways to write an address that a browser understands.
+        for url in [
+            "https://10.0.0.1/",
+            "https://192.168.1.1/",
+            "https://172.16.0.1/",
+            "https://169.254.1.1/",
+            "https://100.64.0.1/",
+            "https://0x0a000001/",
+            "https://167772161/",
+            "https://012.0.0.1/",
+            "https://10.1/",
+            "https://10.0.0.1./",
+            "https://[fd00::1]/",
+            "https://[fe80::1]/",
+            "https://[::ffff:10.0.0.1]/",
+            "https://[2002:a00:1::]/",
+            "https://[64:ff9b::a00:1]/",
+        ] {
+            check(none, Source::User, url, "ok");
+            check(none, from(Zone::Loopback), url, "ok");
+            check(none, from(Zone::Private), url, "ok");
+            check(none, from(Zone::Public), url, "inwards");
+        }
+        check(none, from(Zone::Public), "https://8.8.8.8/", "ok");
+        let allowed = Policy { allow_private: true, ..none };
+        check(allowed, from(Zone::Public), "https://10.0.0.1/", "ok");
+    }
+
+    #[test]
+    fn only_this_machine_does_without_encryption() {
+        let none = Policy::default();
+        check(none, Source::Document(Zone::Loopback), "http://127.0.0.1/", "ok");
+        check(none, Source::Document(Zone::Public), "http://8.8.8.8/", "http");
+        check(none, Source::Document(Zone::Private), "http://10.0.0.1/", "http");
+        check(none, Source::User, "http://10.0.0.1/", "ok");
+        let allowed = Policy { allow_http: true, ..none };
+        check(allowed, Source::Document(Zone::Public), "http://8.8.8.8/", "ok");
+    }
+
+    #[test]
+    fn clouds_keep_their_secrets() {
+        let all = Policy { allow_private: true, allow_http: true };
+        for url in [
+            "http://169.254.169.254/",
+            "http://0xa9fea9fe/",
+            "http://2852039166/",
+            "http://[::ffff:a9fe:a9fe]/",
+            "http://[fd00:ec2::254]/",
+            "http://[64:ff9b::a9fe:a9fe]/",
+        ] {
+            check(all, Source::User, url, "forbidden");
+            check(all, Source::Document(Zone::Loopback), url, "forbidden");
         }
     }
-}
 
-impl fmt::Display for FetchError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FetchError::NotEncrypted(address) => {
-                write!(f, "{address} is not encrypted: only https is used beyond this machine")
-            }
-            FetchError::Inwards { address, ip } => write!(
-                f,
-                "{address} has the address {ip}, which is not public, and the document that names \
-                 it came from farther away"
-            ),
-            FetchError::Forbidden(address) => {
-                write!(f, "{address} is where a cloud keeps its secrets: nothing is fetched there")
-            }
-            FetchError::Unknown(address) => write!(f, "cannot find {}", address.host_and_port()),
-            FetchError::BadRedirect { from, why: None } => {
-                write!(f, "{from} redirects to a connection that is not encrypted")
-            }
-            FetchError::BadRedirect { from, why: Some(why) } => {
-                write!(f, "{from} redirects to something that cannot be used: {why}")
-            }
-            FetchError::TooManyRedirects(address) => {
-                write!(f, "more than {REDIRECTS} redirects, the last one to {address}")
-            }
-            FetchError::TooLong { address, limit } => {
-                write!(f, "{address} answers with more than {limit} bytes")
-            }
-            FetchError::Late(address) => {
-                write!(f, "{address} did not answer within {} s", PATIENCE.as_secs())
-            }
-            FetchError::Settings(settings) => settings.fmt(f),
-            FetchError::Failed(fault) => f.write_str(&fault.text),
-        }
+    #[test]
+    fn a_name_is_where_it_resolves_to() {
+        let resolve = |ip: &str| {
+            let (host, port) = ("as.example".to_owned(), 443);
+            let resolve = vec![Resolve { host, port, ip: ip.parse().unwrap() }];
+            Settings { resolve, ..Settings::default() }
+        };
+        let check = |ip: &str, expected: Result<Zone, ()>| {
+            let address = Address::parse("https://as.example/").unwrap();
+            let found = smol::block_on(fetcher(Policy::default(), &resolve(ip)).zone(&address));
+            assert_eq!(found.map_err(|_| ()), expected, "{ip}");
+        };
+        check("8.8.8.8", Ok(Zone::Public));
+        check("10.0.0.1", Ok(Zone::Private));
+        check("169.254.169.254", Err(()));
     }
 }
-
-impl std::error::Error for FetchError {}
