@@ -20,10 +20,12 @@ pub(super) fn open(
     for words in commands(env, url) {
         let Some((program, arguments)) = words.split_first() else { continue };
         let mut command = Command::new(program);
-        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         // A key that interrupts us must not close the browser.
-        command.process_group(0);
-        match async_process::Command::from(command).spawn() {
+        command.args(arguments).process_group(0);
+        let mut command = async_process::Command::from(command);
+        // What it prints is not ours to print.
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        match command.spawn() {
             Ok(mut child) => return Ok(async move { child.status().await.ok() }),
             Err(error) => tried.push(format!("\"{program}\": {error}")),
         }
