@@ -1,13 +1,19 @@
 //! Conversations with the session, one text file each: no process, no socket, no waiting.
 //!
 //! ```text
-//! open probe | initialize DATE | modern | remembered DATE | pinned DATE [listen] [ask] [text-ids]
-//!      [authorizes]                          how the session begins; `ask`: every ability is there
+//! open probe | initialize DATE | modern | remembered DATE | pinned DATE [listen] [ask] [text-ids] [tasks]
+//!                                            how the session begins; `ask`: every ability is there;
+//!                                            `relay`: calls are carried for others;
+//!                                            `authorizes`: refusals may be answered
+//! join                                       the session is somebody else's
+//! joined DATE                                … and it is open
+//! reported N | - {...}                       … who has no answer, or cannot open it
 //! call METHOD {"param": ...}                 the caller begins a call: 30 s idle, no total limit
 //! call-within 5000ms METHOD {...}            … with a limit on the whole
 //! answer {...}  |  refuse                    the caller answers the oldest question, or cannot
 //! retry  |  forgo                            there are other credentials, or there are none
 //! cancel                                     the caller gives up the newest call
+//! cancel-all                                 … or all of them
 //! > METHOD id=N key=value…                   the session must send this next
 //! > cancel N METHOD                          … or give up that request, with that notice
 //! > listen                                   … or open the stream
@@ -34,7 +40,7 @@ use mcpmini::protocol::message::{Ending, Fault, FaultKind, Refused, Sent};
 use mcpmini::protocol::opening::Certainty;
 use mcpmini::protocol::params::Params;
 use mcpmini::protocol::session::{
-    Abilities, Asker, Call, Event, Failure, Oddity, Output, Profile, Ticket,
+    Abilities, Asker, Call, Event, Failure, Fate, Oddity, Output, Profile, Ticket,
 };
 use mcpmini::protocol::{Incoming, Outgoing, Revision, Session};
 use serde_json::Value;
@@ -81,6 +87,8 @@ impl Player {
         match verb {
             "" | "#" => (),
             "open" => self.session = Session::new(certainty(rest), profile(rest), self.now),
+            "join" => self.session = Session::join(profile(rest), self.now),
+            "cancel-all" => self.session.cancel_all("test"),
             "call" => self.call(rest, None),
             "call-within" => {
                 let (limit, rest) = rest.split_once(' ').unwrap();
@@ -127,6 +135,14 @@ impl Player {
             "broken" => Incoming::Broken { id: Some(id), fault: fault(more) },
             "listening" => Incoming::Listening(true),
             "closed" => Incoming::Closed(fault(rest)),
+            "joined" => Incoming::Joined {
+                revision: Revision::named(number).unwrap(),
+                greeting: Some("{}".into()),
+            },
+            "reported" => {
+                let id = number.parse().ok();
+                Incoming::Reported { id, report: more.into(), fate: Fate::Unknown }
+            }
             _ => panic!("{}: {verb}?", self.place),
         };
         self.session.handle_incoming(incoming, self.now);
@@ -206,6 +222,11 @@ fn sent(body: &str) -> String {
         let names: Vec<_> = declared.keys().map(String::as_str).collect();
         text += &format!(" can={}", names.join(","));
     }
+    let capabilities = &params["_meta"]["io.modelcontextprotocol/clientCapabilities"];
+    if let Some(extensions) = capabilities["extensions"].as_object() {
+        let names: Vec<_> = extensions.keys().map(String::as_str).collect();
+        text += &format!(" extensions={}", names.join(","));
+    }
     for key in ["inputResponses", "requestState"] {
         if let Some(value) = params.get(key) {
             text += &format!(" {key}={value}");
@@ -228,6 +249,7 @@ fn failure_text(failure: &Failure) -> String {
         Failure::NoCommonRevision(theirs) => format!("no common revision {}", theirs.join(",")),
         Failure::NotOpened(error) => format!("not opened {}", error.code),
         Failure::TooManyRounds => "too many rounds".to_owned(),
+        Failure::Reported { report, .. } => format!("reported {}", report.as_str()),
     }
 }
 
@@ -291,15 +313,17 @@ fn certainty(words: &str) -> Certainty {
 }
 
 fn profile(words: &str) -> Profile {
-    let ask = words.contains("ask");
+    let ask = words.split(' ').any(|word| word == "ask");
     Profile {
         client: ("test", "0"),
         abilities: Abilities { elicitation: ask, sampling: ask, roots: ask },
         probe_timeout: Duration::from_millis(2000),
         start_timeout: Some(Duration::from_secs(30)),
         text_ids: words.contains("text-ids"),
+        relays: words.contains("relay"),
         listen: words.contains("listen"),
         authorizes: words.contains("authorizes"),
         extensions: Vec::new(),
+        tasks: words.contains("tasks"),
     }
 }

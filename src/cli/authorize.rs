@@ -8,9 +8,10 @@ use super::contact::Contact;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::run::Run;
+use super::target;
 use super::terminal::{Stream, strip_controls};
 use crate::auth::{self, AuthError, Authorizer, DiscoveryError, How, Notice, Person};
-use crate::client::{Client, Server};
+use crate::client::{Link, Server};
 use crate::config::{self, Endpoint, HttpEndpoint};
 use crate::env::Secret;
 use crate::net;
@@ -33,7 +34,7 @@ impl Contact<'_> {
 
     /// The same without a token, and without a connection.
     pub(super) fn new_authorizer(&self, person: Person) -> Result<Authorizer, Error> {
-        let authorizer = self.authorizer_for(&self.target()?, person)?;
+        let authorizer = self.authorizer_for(&target::server(self.run, &self.server)?, person)?;
         authorizer.ok_or_else(|| self.takes_no_login())
     }
 
@@ -53,9 +54,9 @@ impl Contact<'_> {
 
     /// What gets tokens for the open connection.
     pub(super) fn authorizer(&mut self) -> Result<&mut Authorizer, Error> {
-        self.open()?;
         let error = self.takes_no_login();
-        self.client.as_mut().and_then(Client::authorizer).ok_or(error)
+        let (link, _) = self.link()?;
+        link.authorizer().ok_or(error)
     }
 
     fn takes_no_login(&self) -> Error {
@@ -71,7 +72,7 @@ impl Contact<'_> {
 
     /// Says why a refusal for want of credentials had no answer.
     pub(super) fn with_denial(&self, error: Error) -> Error {
-        let denial = self.client.as_ref().and_then(Client::denial);
+        let denial = self.link.as_ref().and_then(Link::denial);
         let (Some(denial), Some(401 | 403)) = (denial, error.status) else { return error };
         let denied = denied(denial, &self.server.name);
         match denial {
@@ -85,7 +86,7 @@ impl Contact<'_> {
 
     /// A server may show in an error what we sent to it.
     pub(super) fn without_secrets(&self, error: Error) -> Error {
-        let mut secrets = self.client.as_ref().map(Client::secrets).unwrap_or_default();
+        let mut secrets = self.link.as_ref().map(Link::secrets).unwrap_or_default();
         if let Endpoint::Http(endpoint) = &self.server.endpoint {
             let shown = endpoint.headers.iter().filter(|(name, _)| is_secret(name));
             let values = shown.map(|(_, value)| value.expose());

@@ -8,23 +8,38 @@ pub mod help;
 pub mod terminal;
 
 mod access;
+mod answer;
 mod answers;
 mod approve;
 mod authorize;
+mod batch;
+mod bench;
 mod call;
 mod catalog;
+mod complete;
 mod contact;
 mod credentials;
+mod describe;
 mod explain;
+mod find;
 mod info;
+mod lines;
+mod listing;
 mod login;
 mod output;
+mod pattern;
 mod ping;
+mod prompts;
+mod read;
+mod resources;
 mod rpc;
 mod run;
 mod schema;
+mod session;
 mod sources;
 mod target;
+mod task;
+mod together;
 mod tools;
 mod watcher;
 
@@ -77,9 +92,20 @@ async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Ex
         Command::Call(call) => call::run(run, call, executor).await,
         Command::Tools(tools) => tools::run(run, tools, executor).await,
         Command::Schema(schema) => schema::run(run, schema, executor).await,
+        Command::Find(find) => find::run(run, find, executor).await,
+        Command::Resources(resources) => resources::run(run, resources, executor).await,
+        Command::Templates(templates) => resources::run_templates(run, templates, executor).await,
+        Command::Read(read) => read::run(run, read, executor).await,
+        Command::Prompts(prompts) => prompts::run_list(run, prompts, executor).await,
+        Command::Prompt(prompt) => prompts::run(run, prompt, executor).await,
+        Command::Complete(complete) => complete::run(run, complete, executor).await,
+        Command::Task(task) => task::run(run, task, executor).await,
         Command::Info(info) => info::run(run, info, executor).await,
         Command::Ping(ping) => ping::run(run, ping, executor).await,
         Command::Rpc(rpc) => rpc::run(run, rpc, executor).await,
+        Command::Batch(batch) => batch::run(run, batch, executor).await,
+        Command::Bench(bench) => bench::run(run, bench, executor).await,
+        Command::Session(session) => session::run(run, session, executor).await,
         Command::Approve(approve) => approve::run(run, approve),
         Command::Login(command) => login::login(run, command, executor).await,
         Command::Logout(command) => login::logout(run, command, executor).await,

@@ -2,8 +2,18 @@
 //!
 //! The only loop of the program is [`Client::next_event`]. Everything else asks for something and
 //! waits for the event that answers it.
+//!
+//! ```text
+//! Flights   calls, each sent again as the policy of `retry` says
+//!   Link    a server, opened when it is needed and anew after it was lost
+//!   Client  one session and one connection
+//! ```
 
+pub mod retry;
+
+mod flights;
 mod guard;
+mod link;
 mod open;
 mod pages;
 
@@ -13,16 +23,15 @@ use std::time::Instant;
 use async_io::Timer;
 use futures_lite::FutureExt;
 
+pub use self::flights::{Flights, Happening, Landed};
 use self::guard::Guard;
+pub use self::link::{Access, Link};
 pub use self::open::{Server, open};
 pub use self::pages::{Pages, RepeatedPage};
-use crate::auth::{AuthError, Authorizer};
-use crate::env::Secret;
 use crate::protocol::Session;
-use crate::protocol::json::Json;
 use crate::protocol::jsonrpc::{ErrorObject, Notification};
 use crate::protocol::message::Incoming;
-use crate::protocol::session::{Call, Event, Failure, Oddity, Output, Question, Ticket};
+use crate::protocol::session::{Call, Event, Failure, Fate, Oddity, Output, Question, Ticket};
 use crate::transport::Connection;
 
 /// A server that can be asked.
@@ -78,33 +87,21 @@ enum Next {
     Answered(bool),
 }
 
+impl NoResult {
+    /// How far the request came.
+    pub fn fate(&self) -> Fate {
+        match self {
+            NoResult::Failed(failure) => failure.fate(),
+            NoResult::Error(_) | NoResult::Odd(_) | NoResult::Asked(_) => Fate::Settled,
+            NoResult::Interrupted(_) => Fate::Settled,
+        }
+    }
+}
+
 impl Client {
     /// The session.
     pub fn session(&self) -> &Session {
         &self.session
-    }
-
-    /// Lets an authorizer answer refusals for want of credentials.
-    #[must_use]
-    pub fn with_authorizer(mut self, authorizer: Option<Authorizer>) -> Client {
-        self.guard = Guard::new(authorizer);
-        self
-    }
-
-    /// What answers refusals for want of credentials; `None` when nothing does, or when it is at
-    /// work.
-    pub fn authorizer(&mut self) -> Option<&mut Authorizer> {
-        self.guard.authorizer()
-    }
-
-    /// What must not be shown in a message.
-    pub fn secrets(&self) -> Vec<Secret> {
-        self.guard.secrets()
-    }
-
-    /// Why a refusal for want of credentials had no answer; `None` when there was none.
-    pub fn denial(&self) -> Option<&AuthError> {
-        self.guard.denial()
     }
 
     /// The last lines that the server wrote on its standard error.
@@ -115,23 +112,40 @@ impl Client {
     /// Waits until it is settled which revision is spoken, or that none will be.
     pub async fn settle(&mut self, observer: &mut dyn Observer) {
         while !self.session.is_settled() {
-            let Some(event) = self.step().await else { continue };
-            match event {
-                Event::Opened(_) => observer.opened(&self.session),
-                Event::Notified(notification) => observer.notified(&notification),
-                Event::Oddity(oddity) => drop(observer.odd(&oddity)),
-                Event::Asked(question) => match observer.asked(&question) {
-                    Reply::Answer(answer) => self.session.answer(question.from, answer),
-                    Reply::End => {
-                        let refusal = ErrorObject::method_not_found();
-                        self.session.answer(question.from, Err(refusal));
-                    }
-                },
-                Event::Answered(..)
-                | Event::Failed(..)
-                | Event::Closed(_)
-                | Event::Challenged(_) => (),
+            if let Some(event) = self.step().await {
+                self.note(event, observer);
             }
+        }
+    }
+
+    /// Lets time pass until that instant, and deals with what the server says meanwhile.
+    pub async fn pause(&mut self, until: Instant, observer: &mut dyn Observer) {
+        loop {
+            let passed = async {
+                Timer::at(until).await;
+                None
+            };
+            match passed.or(async { Some(self.next_event().await) }).await {
+                Some(event) => self.note(event, observer),
+                None => return,
+            }
+        }
+    }
+
+    /// Deals with an event while no call of ours waits.
+    fn note(&mut self, event: Event, observer: &mut dyn Observer) {
+        match event {
+            Event::Opened(_) => observer.opened(&self.session),
+            Event::Notified(notification) => observer.notified(&notification),
+            Event::Oddity(oddity) => drop(observer.odd(&oddity)),
+            Event::Asked(question) => match observer.asked(&question) {
+                Reply::Answer(answer) => self.session.answer(question.from, answer),
+                Reply::End => {
+                    let refusal = ErrorObject::method_not_found();
+                    self.session.answer(question.from, Err(refusal));
+                }
+            },
+            Event::Answered(..) | Event::Failed(..) | Event::Closed(_) | Event::Challenged(_) => (),
         }
     }
 
@@ -178,67 +192,11 @@ impl Client {
         }
     }
 
-    /// Makes a call and waits for its end.
-    pub async fn call(
-        &mut self,
-        call: Call,
-        observer: &mut dyn Observer,
-        interrupted: impl Future<Output = i32>,
-    ) -> Result<Json, NoResult> {
-        let ticket = self.begin(call);
-        let outcome = async { Ok(self.finish(ticket, observer).await) };
-        let outcome = outcome.or(async { Err(interrupted.await) }).await;
-        match outcome {
-            Ok(Ok(result)) => Ok(result),
-            Ok(Err(no_result)) => {
-                // Only calls that still run are given up; for the others this does nothing.
-                self.session.cancel(ticket, "the client gave up");
-                Err(no_result)
-            }
-            Err(signal) => {
-                self.session.cancel(ticket, "interrupted");
-                Err(NoResult::Interrupted(signal))
-            }
-        }
-    }
-
-    async fn finish(
-        &mut self,
-        ticket: Ticket,
-        observer: &mut dyn Observer,
-    ) -> Result<Json, NoResult> {
-        loop {
-            match self.next_event().await {
-                Event::Answered(answered, Ok(result)) if answered == ticket => return Ok(result),
-                Event::Answered(answered, Err(error)) if answered == ticket => {
-                    return Err(NoResult::Error(error));
-                }
-                Event::Failed(failed, failure) if failed == ticket => {
-                    return Err(NoResult::Failed(failure));
-                }
-                Event::Answered(..)
-                | Event::Failed(..)
-                | Event::Closed(_)
-                | Event::Challenged(_) => (),
-                Event::Opened(_) => observer.opened(&self.session),
-                Event::Notified(notification) => observer.notified(&notification),
-                Event::Oddity(oddity) => {
-                    if !observer.odd(&oddity) {
-                        return Err(NoResult::Odd(oddity));
-                    }
-                }
-                Event::Asked(question) => match observer.asked(&question) {
-                    Reply::Answer(answer) => self.session.answer(question.from, answer),
-                    Reply::End => return Err(NoResult::Asked(question)),
-                },
-            }
-        }
-    }
-
-    /// Hands what the session still has to say to the transport and waits until the transport has
-    /// shut down. When `hurry` is ready, there is no more time to be polite.
+    /// Gives up what is still open, hands what the session has to say to the transport, and waits
+    /// until the transport has shut down. When `hurry` is ready, there is no more time to be polite.
     pub async fn close(mut self, hurry: impl Future) {
         let now = Instant::now();
+        self.session.cancel_all("the client gave up");
         loop {
             match self.session.poll(now) {
                 Output::Transmit(outgoing) => self.connection.send(outgoing),
@@ -253,12 +211,7 @@ impl Client {
             connection.hurry();
             futures_lite::future::pending().await
         };
-        let guard = &mut self.guard;
-        let leaving = futures_lite::future::zip(self.transport, guard.finish());
-        let leaving = async {
-            leaving.await;
-        };
-        leaving.or(impatient).await;
+        self.transport.or(impatient).await;
     }
 }
 

@@ -311,7 +311,10 @@ impl World {
 /// Gives a command a browser: a program that logs in as whoever sits there and agrees.
 pub(crate) fn with_browser<'a>(scratch: &Scratch, command: &'a mut Command) -> &'a mut Command {
     let urls = scratch.path("urls");
-    let script = scratch.write("browser", "#!/bin/sh\necho noise; echo noise >&2\necho \"$1\" >>\"$(dirname \"$0\")/urls\"\n");
+    let script = scratch.write(
+        "browser",
+        "#!/bin/sh\necho noise; echo noise >&2\necho \"$1\" >>\"$(dirname \"$0\")/urls\"\n",
+    );
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(&script, mode).unwrap();
     thread::spawn(move || {

@@ -9,7 +9,7 @@ use crate::protocol::jsonrpc::{Answer, ErrorObject, Message, Response, scan};
 use crate::protocol::message::{Outgoing, Refused};
 use crate::protocol::method;
 use crate::protocol::opening::{Certainty, Opening, Verdict, choose, judge, supported};
-use crate::protocol::params::{Members, Params};
+use crate::protocol::params::Params;
 use crate::protocol::pending::Found;
 use crate::protocol::revision::{Era, Questions, Revision};
 
@@ -104,48 +104,6 @@ impl Stage {
     }
 }
 
-impl Profile {
-    /// The members of `_meta` that every request of a modern revision carries.
-    pub(super) fn context(&self, revision: &Revision) -> Vec<(&'static str, String)> {
-        if !revision.request_meta {
-            return Vec::new();
-        }
-        vec![
-            ("io.modelcontextprotocol/protocolVersion", json::string(revision.date)),
-            ("io.modelcontextprotocol/clientInfo", self.client_info()),
-            ("io.modelcontextprotocol/clientCapabilities", self.capabilities(revision)),
-        ]
-    }
-
-    fn client_info(&self) -> String {
-        let mut info = Members::new();
-        info.push("name", &json::string(self.client.0));
-        info.push("version", &json::string(self.client.1));
-        info.finish()
-    }
-
-    /// Only what can be met is declared, and only what the revision knows.
-    fn capabilities(&self, revision: &Revision) -> String {
-        let mut capabilities = Members::new();
-        if self.abilities.roots {
-            capabilities.push("roots", "{}");
-        }
-        if self.abilities.sampling {
-            capabilities.push("sampling", "{}");
-        }
-        if !self.extensions.is_empty() && revision.request_meta {
-            let mut extensions = Members::new();
-            self.extensions.iter().for_each(|name| extensions.push(name, "{}"));
-            capabilities.push("extensions", &extensions.finish());
-        }
-        if self.abilities.elicitation && revision.elicitation {
-            let modes = if revision.elicitation_modes { "{\"form\":{}}" } else { "{}" };
-            capabilities.push("elicitation", modes);
-        }
-        capabilities.finish()
-    }
-}
-
 impl Session {
     pub(super) fn begin(&mut self, now: Instant) {
         match self.certainty.opening() {
@@ -199,6 +157,12 @@ impl Session {
         }
         if self.stage.proven {
             self.emit(Event::Opened(revision));
+        }
+    }
+
+    pub(super) fn handle_joined(&mut self, revision: &'static Revision, greeting: Option<Json>) {
+        if !self.is_settled() {
+            self.open(revision, greeting);
         }
     }
 
