@@ -9,6 +9,7 @@ use smol::LocalExecutor;
 use super::args::choices::{IdFormat, Protocol};
 use super::args::settings;
 use super::args::values::Assigned;
+use super::authorize;
 use super::duration;
 use super::errors::Error;
 use super::exit::Exit;
@@ -17,10 +18,11 @@ use super::run::Run;
 use super::session;
 use super::target;
 use super::watcher::Watcher;
+use crate::auth::{How, Person};
 use crate::cache::{Eras, Lists, Mode};
 use crate::client::retry::Policy;
 use crate::client::{Access, Flights, Landed, Link, NoResult, Observer, Reply, Server};
-use crate::config::{self, Binding, Endpoint};
+use crate::config::{self, Endpoint};
 use crate::protocol::Revision;
 use crate::protocol::json::{self, Json};
 use crate::protocol::message::Sent;
@@ -51,9 +53,13 @@ pub(super) struct Contact<'a> {
     eras: Eras,
     certainty: OnceCell<Certainty>,
     executor: &'a LocalExecutor<'static>,
-    link: Option<Link<'a>>,
+    pub(super) link: Option<Link<'a>>,
     watcher: Watcher<'a>,
     tasks: bool,
+    /// Who can log in.
+    pub(super) person: Person,
+    /// Whether a token that is kept does not count.
+    pub(super) anew: bool,
 }
 
 impl<'a> Contact<'a> {
@@ -84,6 +90,11 @@ impl<'a> Contact<'a> {
             executor,
             link: None,
             tasks: false,
+            person: match run.settings.login {
+                true => authorize::person(run, How::Browser),
+                false => Person::absent(),
+            },
+            anew: false,
         })
     }
 
@@ -265,6 +276,7 @@ impl<'a> Contact<'a> {
         let place =
             Place { stdio, server: &self.server.name, max_time: self.run.settings.max_time };
         let error = explain::no_result(no_result, &place).server(self.server.name.clone());
+        let error = self.without_secrets(self.with_denial(error));
         if error.stderr_tail.is_some() {
             return error;
         }
@@ -325,7 +337,11 @@ impl<'a> Contact<'a> {
     pub(super) fn link(&mut self) -> Result<(&mut Link<'a>, &mut Watcher<'a>), Error> {
         let link = match self.link.take() {
             Some(link) => link,
-            None => Link::new(self.access()?),
+            None => {
+                let access = self.access()?;
+                let authorizer = self.loaded_authorizer(&access.server)?;
+                Link::new(access, authorizer)
+            }
         };
         Ok((self.link.insert(link), &mut self.watcher))
     }
@@ -342,11 +358,18 @@ impl<'a> Contact<'a> {
             relays: self.run.command().is_relay(),
             // Over HTTP a legacy server may put its questions on the stream that nobody asked for.
             listen: self.is_http() && abilities != Abilities::default(),
+            authorizes: false,
+            extensions: Vec::new(),
         };
         let (executor, limits, certainty) = (self.executor, self.run.limits(), self.certainty());
-        let server = match session::target(self.run, &self.server, abilities)? {
+        let shared = match self.anew {
+            // Whoever logs in wants to hear from the server itself.
+            true => None,
+            false => session::target(self.run, &self.server, abilities)?,
+        };
+        let server = match shared {
             Some(shared) => Server::Shared(shared),
-            None => self.target()?,
+            None => target::server(self.run, &self.server)?,
         };
         Ok(Access { executor, server, limits, certainty, profile })
     }
@@ -393,19 +416,6 @@ impl<'a> Contact<'a> {
                 None => Certainty::Unknown,
             }
         })
-    }
-
-    fn target(&self) -> Result<Server, Error> {
-        match &self.server.endpoint {
-            Endpoint::Stdio(endpoint) => Ok(Server::Stdio(target::stdio(self.run, endpoint))),
-            Endpoint::Http(endpoint) => {
-                let target = target::http(self.run, endpoint)?;
-                Ok(match endpoint.binding {
-                    Binding::Sse => Server::Sse(target),
-                    Binding::Auto | Binding::Http => Server::Http(target),
-                })
-            }
-        }
     }
 }
 

@@ -7,9 +7,11 @@ pub mod exit;
 pub mod help;
 pub mod terminal;
 
+mod access;
 mod answer;
 mod answers;
 mod approve;
+mod authorize;
 mod batch;
 mod bench;
 mod call;
@@ -23,6 +25,7 @@ mod find;
 mod info;
 mod lines;
 mod listing;
+mod login;
 mod output;
 mod pattern;
 mod ping;
@@ -108,5 +111,8 @@ async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Ex
         Command::Bench(bench) => bench::run(run, bench, executor).await,
         Command::Session(session) => session::run(run, session, executor).await,
         Command::Approve(approve) => approve::run(run, approve),
+        Command::Login(command) => login::login(run, command, executor).await,
+        Command::Logout(command) => login::logout(run, command, executor).await,
+        Command::Token(command) => login::token(run, command, executor).await,
     }
 }

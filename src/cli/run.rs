@@ -7,7 +7,7 @@ use std::time::Instant;
 use futures_lite::future;
 
 use super::args::settings::{self, Settings};
-use super::args::{Command, Globals, Invocation};
+use super::args::{Access, Command, Globals, Invocation};
 use super::errors::warnings::Style;
 use super::errors::{Error, Warnings};
 use super::exit::Exit;
@@ -22,6 +22,8 @@ use crate::protocol::jsonrpc::Limits;
 pub(super) struct Run<'a> {
     /// The options of every command.
     pub(super) globals: &'a Globals,
+    /// Those of them that are about tokens.
+    pub(super) access: &'a Access,
     /// The words after `--`.
     pub(super) tail: &'a [String],
     /// What options and environment say together.
@@ -48,6 +50,7 @@ impl<'a> Run<'a> {
         };
         Run {
             globals: &invocation.globals,
+            access: &invocation.access,
             tail: &invocation.tail,
             deadline: total.map(|total| Instant::now() + total),
             settings,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Ticket;
+use super::{Challenged, Ticket};
 use crate::protocol::json::{Invalid, Json};
 use crate::protocol::jsonrpc::{ErrorObject, Id, Malformed, Notification, Unusual};
 use crate::protocol::message::{Ending, Fault, FaultKind, Refused, Sent};
@@ -21,6 +21,9 @@ pub enum Event {
     Notified(Notification),
     /// A call ended without an answer.
     Failed(Ticket, Failure),
+    /// The server refuses something for want of credentials; reply with
+    /// [`Session::retry`](super::Session::retry) or [`Session::forgo`](super::Session::forgo).
+    Challenged(Box<Challenged>),
     /// Something was not as it should be, but does not matter to any call.
     Oddity(Oddity),
     /// The connection is gone. All calls that were open have failed before this.

@@ -11,6 +11,8 @@
 //! transport reports, or tell it that the time has come. It never blocks and cannot fail.
 
 mod call;
+mod challenge;
+mod declare;
 mod era;
 mod event;
 mod input;
@@ -19,9 +21,11 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
 pub use call::{Call, Ticket};
+pub use challenge::Challenged;
 pub use event::{Asker, Event, Failure, Fate, Limit, Oddity, Question, TimedOut};
 
 use self::call::OpenCall;
+use self::challenge::Parked;
 use self::era::Stage;
 use super::json::Json;
 use super::jsonrpc::id::Echo;
@@ -57,6 +61,11 @@ pub struct Profile {
     /// Whether the binding has a stream for what no request asked for, opened by
     /// [`Outgoing::Listen`], and it should be open before the first call.
     pub listen: bool,
+    /// Whether the caller can get other credentials when a server refuses a request for want of
+    /// them. If not, such a refusal ends the call.
+    pub authorizes: bool,
+    /// The extensions that the client uses (2026-07-28, Extension Negotiation).
+    pub extensions: Vec<&'static str>,
 }
 
 /// What a server may ask this client for.
@@ -124,6 +133,7 @@ pub struct Session {
     deadlines: BTreeSet<(Instant, Ticket)>,
     output: VecDeque<Output>,
     counts: Counts,
+    parked: Parked,
 }
 
 impl Session {
@@ -152,6 +162,7 @@ impl Session {
             deadlines: BTreeSet::new(),
             output: VecDeque::new(),
             counts: Counts::default(),
+            parked: Parked::default(),
         }
     }
 
