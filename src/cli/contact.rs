@@ -292,9 +292,11 @@ impl<'a> Contact<'a> {
 
     fn target(&self) -> Result<Server, Error> {
         match &self.server.endpoint {
-            Endpoint::Stdio(endpoint) => Ok(Server::Stdio(target::stdio(self.run, endpoint))),
+            Endpoint::Stdio(endpoint) => {
+                Ok(Server::Stdio(target::stdio(self.run, &self.server.name, endpoint)))
+            }
             Endpoint::Http(endpoint) => {
-                let target = target::http(self.run, endpoint)?;
+                let target = target::http(self.run, &self.server.name, endpoint)?;
                 Ok(match endpoint.binding {
                     Binding::Sse => Server::Sse(target),
                     Binding::Auto | Binding::Http => Server::Http(target),

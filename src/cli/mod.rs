@@ -23,6 +23,7 @@ mod schema;
 mod sources;
 mod target;
 mod tools;
+mod tracer;
 mod watcher;
 
 use smol::LocalExecutor;
@@ -58,7 +59,9 @@ pub fn main(env: &Env) -> Exit {
     let executor = LocalExecutor::new();
     async_io::block_on(executor.run(async {
         executor.spawn(async_process::driver()).detach();
-        match dispatch(&run, &executor).await {
+        let done = dispatch(&run, &executor).await;
+        run.check_trace();
+        match done {
             Ok(exit) => exit,
             Err(error) => {
                 run.report(&error);

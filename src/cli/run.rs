@@ -10,8 +10,10 @@ use super::errors::{Error, Warnings};
 use super::exit::Exit;
 use super::output;
 use super::terminal::Stream;
+use super::tracer::Tracer;
 use crate::env::Env;
 use crate::env::signals::Endings;
+use crate::protocol::trace::Trace;
 
 /// One run of the program.
 #[derive(Debug)]
@@ -28,6 +30,7 @@ pub(super) struct Run<'a> {
     pub(super) deadline: Option<Instant>,
     command: &'a Command,
     warnings: Warnings,
+    tracer: Option<Tracer>,
     endings: RefCell<Endings>,
 }
 
@@ -42,6 +45,9 @@ impl<'a> Run<'a> {
         if let Some(path) = &invocation.globals.out {
             output::check_file(&env.absolute(path))?;
         }
+        let append = invocation.globals.trace.is_none();
+        let tracer = settings.trace.as_ref().map(|target| Tracer::open(target, append, env));
+        let tracer = tracer.transpose()?;
         let endings = Endings::watch()
             .map_err(|error| Error::new(Exit::Bug, format!("cannot watch for signals: {error}")))?;
         let total = settings.max_time.unwrap_or(settings::MAX_TIME).duration();
@@ -58,6 +64,7 @@ impl<'a> Run<'a> {
             env,
             command: &invocation.command,
             warnings: Warnings::new(style),
+            tracer,
             endings: RefCell::new(endings),
         })
     }
@@ -88,6 +95,19 @@ impl<'a> Run<'a> {
     pub(super) fn remark(&self, message: &str) {
         if 0 < self.globals.verbose {
             let _ = Stream::Stderr.write_text(&format!("mcpmini: {message}\n"));
+        }
+    }
+
+    /// What is told of the messages to and from a server.
+    pub(super) fn trace(&self, server: &str) -> Trace {
+        let tracer = self.tracer.as_ref();
+        tracer.map(|tracer| tracer.of_server(server, self.env)).unwrap_or_default()
+    }
+
+    /// Warns when a trace that was asked for is not complete.
+    pub(super) fn check_trace(&self) {
+        if let Some(failure) = self.tracer.as_ref().and_then(Tracer::failure) {
+            self.warn(&failure);
         }
     }
 

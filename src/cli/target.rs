@@ -13,7 +13,7 @@ use crate::protocol::message::Sent;
 use crate::transport::{http, stdio};
 
 /// The process to start.
-pub(super) fn stdio(run: &Run<'_>, endpoint: &StdioEndpoint) -> stdio::Target {
+pub(super) fn stdio(run: &Run<'_>, server: &str, endpoint: &StdioEndpoint) -> stdio::Target {
     let variables = endpoint.environment.iter();
     stdio::Target {
         program: endpoint.program.clone(),
@@ -31,11 +31,16 @@ pub(super) fn stdio(run: &Run<'_>, endpoint: &StdioEndpoint) -> stdio::Target {
             after_close: run.settings.shutdown_timeout,
             ..stdio::Patience::default()
         },
+        trace: run.trace(server),
     }
 }
 
 /// The endpoint to reach.
-pub(super) fn http(run: &Run<'_>, endpoint: &HttpEndpoint) -> Result<http::Target, Error> {
+pub(super) fn http(
+    run: &Run<'_>,
+    server: &str,
+    endpoint: &HttpEndpoint,
+) -> Result<http::Target, Error> {
     let globals = run.globals;
     let config = |text: String| Error::new(Exit::Config, text).phase(Phase::Config);
     let address = net::Address::parse(&endpoint.url).map_err(|error| config(error.to_string()))?;
@@ -62,6 +67,7 @@ pub(super) fn http(run: &Run<'_>, endpoint: &HttpEndpoint) -> Result<http::Targe
         ip: known.address,
     }));
     settings.unix_socket = endpoint.socket.clone();
+    settings.trace = run.trace(server);
     settings.http_version = match globals.http {
         None | Some(Http::Auto) => net::HttpVersion::Auto,
         Some(Http::One) => net::HttpVersion::Http1,

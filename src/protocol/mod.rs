@@ -15,10 +15,12 @@ mod tree;
 
 pub mod arguments;
 pub mod headers;
+pub mod mask;
 pub mod message;
 pub mod opening;
 pub mod params;
 pub mod pending;
+pub mod trace;
 
 pub mod model;
 pub mod session;

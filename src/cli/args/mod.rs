@@ -16,6 +16,7 @@ pub mod settings;
 pub mod stop;
 pub mod suggest;
 pub mod table;
+pub mod trace_file;
 pub mod usage;
 pub mod values;
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::choices::{Color, Elicit, Format, Protocol};
 use super::keyword::keywords;
+use super::trace_file::TraceFile;
 use super::usage::UsageError;
 use super::values::Assignment;
 use super::{Command, Globals, Invocation};
@@ -28,6 +29,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("MCPMINI_PROTOCOL", "VERSION as for --protocol"),
     ("MCPMINI_ERRORS", "json as --json-errors, or text"),
     ("MCPMINI_CACHE", "off as --no-cache, or on"),
+    ("MCPMINI_TRACE", "FILE|fd:N as for --trace, but appends to FILE"),
     ("NO_COLOR", "if not empty, no colours"),
     ("CLICOLOR_FORCE", "if neither empty nor 0, colours even without a terminal"),
 ];
@@ -100,6 +102,8 @@ pub struct Settings {
     pub protocol: Option<Protocol>,
     /// What to do when the server asks back.
     pub elicitation: Elicitation,
+    /// Where every message is written to.
+    pub trace: Option<TraceFile>,
 }
 
 /// What to do when the server asks for input.
@@ -135,6 +139,7 @@ impl Settings {
             shutdown_timeout: globals.shutdown_timeout.unwrap_or(SHUTDOWN_TIMEOUT),
             protocol: or_variable(globals.protocol, "MCPMINI_PROTOCOL", env)?,
             elicitation: elicitation(globals),
+            trace: or_variable(globals.trace.clone(), "MCPMINI_TRACE", env)?,
         })
     }
 }

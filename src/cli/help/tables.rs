@@ -55,6 +55,7 @@ pub(super) const GROUPS: &[(&str, &[&str])] = &[
             "--quiet",
             "--verbose",
             "--color",
+            "--trace",
         ],
     ),
     ("Time", &["--timeout", "--max-time", "--start-timeout", "--shutdown-timeout"]),

@@ -58,6 +58,7 @@ pub async fn run(target: Target, limits: Limits, port: Port) {
 /// Carries messages over either binding.
 pub(super) async fn carry(target: Target, binding: Binding, limits: Limits, port: Port) {
     let Target { address, settings, sse_fallback, end_session } = target;
+    let trace = settings.trace.clone();
     let lanes = match Lanes::new(&address, settings) {
         Ok(lanes) => lanes,
         Err(error) => {
@@ -71,7 +72,7 @@ pub(super) async fn carry(target: Target, binding: Binding, limits: Limits, port
             return;
         }
     };
-    let endpoint = Endpoint::new(lanes, address, binding, sse_fallback, limits, port.inbox);
+    let endpoint = Endpoint::new(lanes, address, binding, sse_fallback, limits, port.inbox, trace);
     let exchanges = LocalExecutor::new();
     let carrier = Carrier::new(&endpoint, &exchanges, end_session);
     exchanges.run(carrier.carry(&port.outbox, &port.calm)).await;
