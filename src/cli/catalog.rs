@@ -38,6 +38,17 @@ impl Catalog {
         Some(Catalog { remembered: true, ..Catalog::read(contact, &pages, revision) })
     }
 
+    /// The tools as far as they are remembered, good or not.
+    pub(super) fn stored(contact: &Contact<'_>) -> Option<Catalog> {
+        let revision = contact.known_revision()?;
+        let found = contact.lists.find(&key(contact, revision), contact.run.env.now())?;
+        if !found.is_fresh {
+            contact.run.warn("the stored list of tools is out of date");
+        }
+        let pages: Vec<Json> = found.pages.into_iter().map(Json::from).collect();
+        Some(Catalog { remembered: true, ..Catalog::read(contact, &pages, revision) })
+    }
+
     /// Asks the server for its tools, and remembers them if the server allows it.
     pub(super) async fn fetch(contact: &mut Contact<'_>) -> Result<Catalog, Error> {
         let mut pages = Vec::new();

@@ -15,12 +15,12 @@ use super::watcher::Watcher;
 use crate::cache::{Eras, Lists, Mode};
 use crate::client::{self, Client, NoResult, Server};
 use crate::config::{self, Binding, Endpoint};
-use crate::protocol::Revision;
 use crate::protocol::json::Json;
 use crate::protocol::jsonrpc::Limits;
 use crate::protocol::opening::Certainty;
 use crate::protocol::params::Params;
 use crate::protocol::session::{Abilities, Call, Failure, Limit, Profile, TimedOut};
+use crate::protocol::{Outgoing, Revision};
 use crate::trust;
 
 /// How long a server may leave a probe unanswered before it gets `initialize` beside it. A process
@@ -133,13 +133,7 @@ impl<'a> Contact<'a> {
         mirrored: Vec<(String, String)>,
     ) -> Result<Result<Json, NoResult>, Error> {
         self.open()?;
-        let call = Call {
-            method: method.to_owned().into(),
-            params: self.with_meta(params),
-            idle: self.limit(self.run.settings.timeout, self.server.timeout, settings::TIMEOUT),
-            deadline: self.run.deadline,
-            mirrored,
-        };
+        let call = self.call(method, params, mirrored);
         let client = self.client.as_mut().expect("open() has just made it");
         let result = client.call(call, &mut self.watcher, self.run.interrupted()).await;
         if let Err(NoResult::Failed(Failure::NoCommonRevision(_) | Failure::TimedOut(_))) = &result
@@ -148,6 +142,27 @@ impl<'a> Contact<'a> {
             self.eras.forget(&self.server.identity);
         }
         Ok(result)
+    }
+
+    fn call(&self, method: &str, params: Params, mirrored: Vec<(String, String)>) -> Call {
+        Call {
+            method: method.to_owned().into(),
+            params: self.with_meta(params),
+            idle: self.limit(self.run.settings.timeout, self.server.timeout, settings::TIMEOUT),
+            deadline: self.run.deadline,
+            mirrored,
+        }
+    }
+
+    /// Everything that would go out for a request, its own message last.
+    pub(super) fn rehearse(
+        &self,
+        method: &str,
+        params: Params,
+        mirrored: Vec<(String, String)>,
+    ) -> Vec<Outgoing> {
+        let call = self.call(method, params, mirrored);
+        client::rehearse(self.certainty(), self.profile(), call)
     }
 
     fn with_meta(&self, params: Params) -> Params {
@@ -229,8 +244,19 @@ impl<'a> Contact<'a> {
         if self.client.is_some() {
             return Ok(());
         }
+        let limits = Limits {
+            message: self.run.globals.max_message.unwrap_or(Limits::default().message),
+            depth: self.run.globals.max_depth.unwrap_or(Limits::default().depth),
+        };
+        let (server, certainty, profile) = (self.target()?, self.certainty(), self.profile());
+        self.client = Some(client::open(self.executor, server, limits, certainty, profile));
+        Ok(())
+    }
+
+    /// What the session is told about us.
+    fn profile(&self) -> Profile {
         let abilities = self.watcher.abilities();
-        let profile = Profile {
+        Profile {
             client: (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
             abilities,
             probe_timeout: if self.is_http() { PROBE_TIMEOUT_HTTP } else { PROBE_TIMEOUT_STDIO },
@@ -238,15 +264,7 @@ impl<'a> Contact<'a> {
             text_ids: self.run.globals.id_format == Some(IdFormat::String),
             // Over HTTP a legacy server may put its questions on the stream that nobody asked for.
             listen: self.is_http() && abilities != Abilities::default(),
-        };
-        let limits = Limits {
-            message: self.run.globals.max_message.unwrap_or(Limits::default().message),
-            depth: self.run.globals.max_depth.unwrap_or(Limits::default().depth),
-        };
-        let server = self.target()?;
-        let certainty = self.certainty();
-        self.client = Some(client::open(self.executor, server, limits, certainty, profile));
-        Ok(())
+        }
     }
 
     /// The limit for the start: what is said about it, else what is said about every answer.
@@ -280,7 +298,8 @@ impl<'a> Contact<'a> {
         }
     }
 
-    fn certainty(&self) -> Certainty {
+    /// What is known about the revision before the server is asked.
+    pub(super) fn certainty(&self) -> Certainty {
         if let Some(pinned) = self.pin() {
             return Certainty::Pinned(pinned);
         }
@@ -290,7 +309,8 @@ impl<'a> Contact<'a> {
         }
     }
 
-    fn target(&self) -> Result<Server, Error> {
+    /// What a transport needs to reach the server.
+    pub(super) fn target(&self) -> Result<Server, Error> {
         match &self.server.endpoint {
             Endpoint::Stdio(endpoint) => {
                 Ok(Server::Stdio(target::stdio(self.run, &self.server.name, endpoint)))

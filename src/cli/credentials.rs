@@ -12,6 +12,7 @@ use super::run::Run;
 use super::sources;
 use crate::env::Secret;
 use crate::net::Authorization;
+use crate::protocol::mask::MASK;
 
 /// How long a command that prints a token may take.
 const COMMAND_LIMIT: Duration = Duration::from_secs(10);
@@ -54,6 +55,7 @@ pub(super) fn authorization(run: &Run<'_>) -> Result<Authorization, Error> {
             let path = format!("/dev/fd/{number}");
             ("--bearer-file", sources::text_file(run, path.as_ref(), "--bearer-file")?)
         }
+        (None, Some(_)) if run.command().is_dry_run() => ("--bearer-command", MASK.to_owned()),
         (None, Some(command)) => ("--bearer-command", output_of(command.as_str(), run)?),
     };
     // Editors and `echo` end a file with a line feed that is no part of the token.

@@ -13,10 +13,12 @@ mod call;
 mod catalog;
 mod contact;
 mod credentials;
+mod dry_run;
 mod explain;
 mod info;
 mod output;
 mod ping;
+mod replay;
 mod rpc;
 mod run;
 mod schema;
@@ -80,5 +82,7 @@ async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Ex
         Command::Ping(ping) => ping::run(run, ping, executor).await,
         Command::Rpc(rpc) => rpc::run(run, rpc, executor).await,
         Command::Approve(approve) => approve::run(run, approve),
+        Command::Replay(replay) => replay::run(run, replay).await,
+        Command::Completions(_) => todo!(),
     }
 }

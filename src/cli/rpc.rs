@@ -4,6 +4,7 @@ use smol::LocalExecutor;
 
 use super::args::commands::Rpc;
 use super::contact::Contact;
+use super::dry_run;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::explain;
@@ -21,6 +22,9 @@ pub(super) async fn run(
 ) -> Result<Exit, Error> {
     let params = params(run, rpc)?;
     let mut contact = Contact::find(run, &rpc.server, executor)?;
+    if rpc.dry_run {
+        return dry_run::show(&contact, &rpc.method, params, Vec::new());
+    }
     let answered = exchange(run, rpc, params, &mut contact).await;
     contact.finish(answered).await
 }

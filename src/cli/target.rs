@@ -112,6 +112,7 @@ pub(super) fn overrides(run: &Run<'_>) -> Result<Overrides, Error> {
             Some(Transport::Http) => Some(Binding::Http),
             Some(Transport::Sse) => Some(Binding::Sse),
         },
+        dry_run: run.command().is_dry_run(),
     })
 }
 

@@ -5,6 +5,7 @@
 
 mod open;
 mod pages;
+mod rehearse;
 
 use std::future::Future;
 use std::time::Instant;
@@ -14,6 +15,7 @@ use futures_lite::FutureExt;
 
 pub use self::open::{Server, open};
 pub use self::pages::{Pages, RepeatedPage};
+pub use self::rehearse::rehearse;
 use crate::protocol::Session;
 use crate::protocol::json::Json;
 use crate::protocol::jsonrpc::{ErrorObject, Notification};

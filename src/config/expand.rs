@@ -31,7 +31,10 @@ pub fn expand(
     env: &Env,
 ) -> Result<Server, ConfigError> {
     overrides.fit(resolved)?;
-    let expansion = Expansion { overrides, lookup: Lookup { resolved, env } };
+    let expansion = Expansion {
+        overrides,
+        lookup: Lookup { resolved, env, runs_commands: !overrides.dry_run },
+    };
     let definition = &resolved.definition;
     let endpoint = match &definition.target {
         Target::Stdio(target) => Endpoint::Stdio(expansion.stdio(target)?),

@@ -10,6 +10,7 @@ use super::resolved::{Origin, Resolved};
 use super::secret_command;
 use super::template::{self, Piece};
 use crate::env::{Env, Secret};
+use crate::protocol::mask::MASK;
 use crate::store::{self, Guard};
 
 /// The longest file that is drawn in, in bytes.
@@ -20,6 +21,8 @@ const FILE_LIMIT: u64 = 64 << 10;
 pub(super) struct Lookup<'a> {
     pub(super) resolved: &'a Resolved,
     pub(super) env: &'a Env,
+    /// Whether commands are run.
+    pub(super) runs_commands: bool,
 }
 
 impl Lookup<'_> {
@@ -51,6 +54,7 @@ impl Lookup<'_> {
         match template.expose().strip_prefix('!') {
             None => self.text(field, template.expose()).map(Secret::new),
             Some(_) if !self.is_own() => Err(self.wrong(field, Problem::NotOwn("!command"))),
+            Some(_) if !self.runs_commands => Ok(Secret::from(MASK)),
             Some(line) => secret_command::run(line, self.env)
                 .map_err(|fault| self.wrong(field, Problem::Command(fault))),
         }

@@ -63,6 +63,11 @@ pub struct Overrides {
     pub headers: Vec<(String, Secret)>,
     /// How HTTP is used (`--transport`).
     pub binding: Option<Binding>,
+    /// Whether commands that print secrets are not run (`--dry-run`); [`MASK`] stands for what they
+    /// would print.
+    ///
+    /// [`MASK`]: crate::protocol::mask::MASK
+    pub dry_run: bool,
 }
 
 impl Overrides {

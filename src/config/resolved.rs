@@ -75,7 +75,8 @@ impl Resolved {
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let variables = match &self.definition.target {
             Target::Stdio(StdioTarget { env_file: Some(template), .. }) => {
-                let file = Lookup { resolved: self, env }.env_file(template).ok();
+                let lookup = Lookup { resolved: self, env, runs_commands: false };
+                let file = lookup.env_file(template).ok();
                 file.map(|(_, text)| Digest::of(text.as_bytes()))
             }
             _ => None,

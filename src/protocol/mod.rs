@@ -20,6 +20,7 @@ pub mod message;
 pub mod opening;
 pub mod params;
 pub mod pending;
+pub mod replay;
 pub mod trace;
 
 pub mod model;

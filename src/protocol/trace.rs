@@ -90,12 +90,12 @@ impl fmt::Debug for Trace {
 
 impl Record<'_> {
     /// The record as a line of JSON, with its line feed. `since_1970` is when it was made, and
-    /// `server` to whom it went or from whom it came.
+    /// `server` to whom it went or from whom it came: a name, or the word that stands for one.
     pub fn line(&self, since_1970: Duration, server: &str) -> String {
         let mut line = Members::new();
         let micros = since_1970.subsec_micros();
         line.push("t", &format!("{}.{micros:06}", since_1970.as_secs()));
-        line.push("server", &json::string(server));
+        line.push("server", &json::string(&mask::url(server)));
         match *self {
             Record::Frame(direction, bytes) => {
                 line.push("dir", direction.word());

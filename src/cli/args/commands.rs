@@ -5,6 +5,7 @@
 use argh::{ArgsInfo, FromArgs};
 
 use super::choices::Format;
+use super::shell_commands::{Completions, Replay};
 
 /// what to do
 #[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
@@ -24,6 +25,10 @@ pub enum Command {
     Rpc(Rpc),
     /// `approve`
     Approve(Approve),
+    /// `replay`
+    Replay(Replay),
+    /// `completions`
+    Completions(Completions),
 }
 
 /// Other names of commands. One-letter names are declared with the command.
@@ -44,6 +49,17 @@ impl Command {
             Command::Ping(_) => "ping",
             Command::Rpc(_) => "rpc",
             Command::Approve(_) => "approve",
+            Command::Replay(_) => "replay",
+            Command::Completions(_) => "completions",
+        }
+    }
+
+    /// Whether it only shows what it would do.
+    pub fn is_dry_run(&self) -> bool {
+        match self {
+            Command::Call(call) => call.dry_run,
+            Command::Rpc(rpc) => rpc.dry_run,
+            _ => false,
         }
     }
 
@@ -51,6 +67,8 @@ impl Command {
     pub fn formats(&self) -> &'static [Format] {
         match self {
             Command::Call(_) => Format::ALL,
+            // What they print has the one form that its reader wants.
+            Command::Replay(_) | Command::Completions(_) => &[Format::Text],
             _ => &[Format::Text, Format::Json],
         }
     }
@@ -72,6 +90,10 @@ pub struct Call {
     /// send the arguments even when they do not fit the tool's schema
     #[argh(switch)]
     pub no_check: bool,
+
+    /// print what would be sent, secrets masked; start nothing and contact nobody
+    #[argh(switch)]
+    pub dry_run: bool,
 
     /// the server: a URL, a name from the configuration, or a command line in quotes
     #[argh(positional, arg_name = "SERVER")]
@@ -159,6 +181,10 @@ pub struct Rpc {
     /// print the whole message that came back, not only its result
     #[argh(switch)]
     pub envelope: bool,
+
+    /// print what would be sent, secrets masked; start nothing and contact nobody
+    #[argh(switch)]
+    pub dry_run: bool,
 
     /// the server: a URL, a name from the configuration, or a command line in quotes
     #[argh(positional, arg_name = "SERVER")]

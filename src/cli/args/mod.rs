@@ -13,6 +13,7 @@ pub mod keyword;
 pub mod normalise;
 pub mod numbers;
 pub mod settings;
+pub mod shell_commands;
 pub mod stop;
 pub mod suggest;
 pub mod table;

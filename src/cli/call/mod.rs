@@ -8,6 +8,7 @@ use super::args::Format;
 use super::args::commands::Call;
 use super::catalog::Catalog;
 use super::contact::Contact;
+use super::dry_run;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::output::events;
@@ -32,6 +33,9 @@ pub(super) async fn run(
     let words = arguments::parse(&call.args, run.tail).map_err(|mistake| usage(&mistake))?;
     let contents = sources::read_all(run, words.inputs())?;
     let mut contact = Contact::find(run, &call.server, executor)?;
+    if call.dry_run {
+        return rehearse(call, &words, &contents, &contact);
+    }
     let called = answer(run, call, &words, &contents, &mut contact).await;
     if let (Format::Events, Err(error)) = (run.settings.output, &called) {
         let object = error.json_line();
@@ -80,6 +84,21 @@ async fn answer(
             Err(refused_question(contact, error))
         }
     }
+}
+
+/// Shows what would be sent.
+fn rehearse(
+    call: &Call,
+    words: &Words,
+    contents: &[Vec<u8>],
+    contact: &Contact<'_>,
+) -> Result<Exit, Error> {
+    let tool = match call.no_schema {
+        true => None,
+        false => dry_run::stored_tool(contact, &call.tool, words.needs_schema())?,
+    };
+    let (params, mirrored) = prepare(call, words, contents, tool.as_ref())?;
+    dry_run::show(contact, method::CALL_TOOL, params, mirrored)
 }
 
 /// The tool, if anything about it must be known: the types of its arguments, or which of them are

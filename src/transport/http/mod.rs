@@ -12,6 +12,7 @@
 //! | `follow`, `events`, `messages` | event streams, and the messages in them |
 //! | `listen` | the stream that no request asked for |
 //! | `refusal` | replies that are no success |
+//! | `preview` | what would go out |
 //! | `endpoint`, `head` | session, address, header fields |
 //!
 //! [`Revision`]: crate::protocol::Revision
@@ -24,12 +25,14 @@ mod follow;
 mod head;
 mod listen;
 mod messages;
+mod preview;
 pub(super) mod refusal;
 
 use smol::LocalExecutor;
 
 use self::carrier::Carrier;
 use self::endpoint::{Binding, Endpoint};
+pub use self::preview::{Impossible, Preview, preview};
 use super::Port;
 use crate::net::{Address, Lanes, Settings};
 use crate::protocol::Incoming;
