@@ -72,11 +72,11 @@ impl Catalog {
         let Some(revision) = contact.known_revision() else {
             return Err(Error::new(Exit::Bug, "a session without a revision has answered"));
         };
-        if let Some(ttl) = time_to_live(&pages).filter(|_| revision.cacheable) {
-            let texts: Vec<String> = pages.iter().map(|page| page.as_str().to_owned()).collect();
-            let key = key(contact, revision);
-            contact.lists.put(&key, &texts, ttl, scope(&pages), contact.run.env.now());
-        }
+        // What the server does not want to be relied on still helps where nobody can wait for it.
+        let ttl = time_to_live(&pages).filter(|_| revision.cacheable).unwrap_or_default();
+        let texts: Vec<String> = pages.iter().map(|page| page.as_str().to_owned()).collect();
+        let key = key(contact, revision);
+        contact.lists.put(&key, &texts, ttl, scope(&pages), contact.run.env.now());
         Ok(Catalog::read(contact, &pages, revision))
     }
 

@@ -11,6 +11,7 @@ mod answers;
 mod approve;
 mod call;
 mod catalog;
+mod complete;
 mod contact;
 mod credentials;
 mod dry_run;
@@ -39,6 +40,9 @@ use crate::env::Env;
 
 /// Does what the command line says; tells how the program ends.
 pub fn main(env: &Env) -> Exit {
+    if env.args.get(1).is_some_and(|word| word == complete::WORD) {
+        return complete::answer(env);
+    }
     let variable = |name: &str| env.setting(name).and_then(|value| value.into_string().ok());
     let words = env.args.iter().skip(1).cloned().collect();
     let invocation = match parse(words) {
@@ -74,6 +78,7 @@ pub fn main(env: &Env) -> Exit {
 }
 
 async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Exit, Error> {
+    output::check(run)?;
     match run.command() {
         Command::Call(call) => call::run(run, call, executor).await,
         Command::Tools(tools) => tools::run(run, tools, executor).await,
@@ -83,6 +88,6 @@ async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Ex
         Command::Rpc(rpc) => rpc::run(run, rpc, executor).await,
         Command::Approve(approve) => approve::run(run, approve),
         Command::Replay(replay) => replay::run(run, replay).await,
-        Command::Completions(_) => todo!(),
+        Command::Completions(completions) => complete::print_script(run, completions.shell),
     }
 }

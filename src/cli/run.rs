@@ -1,6 +1,5 @@
 //! One run of the program: what was asked for, and the ways to say something beside the answer.
 
-use std::cell::RefCell;
 use std::time::Instant;
 
 use super::args::settings::{self, Environment, Settings};
@@ -8,7 +7,6 @@ use super::args::{Command, Globals, Invocation};
 use super::errors::warnings::Style;
 use super::errors::{Error, Warnings};
 use super::exit::Exit;
-use super::output;
 use super::terminal::Stream;
 use super::tracer::Tracer;
 use crate::env::Env;
@@ -31,7 +29,7 @@ pub(super) struct Run<'a> {
     command: &'a Command,
     warnings: Warnings,
     tracer: Option<Tracer>,
-    endings: RefCell<Endings>,
+    endings: Endings,
 }
 
 impl<'a> Run<'a> {
@@ -42,9 +40,6 @@ impl<'a> Run<'a> {
         variable: Environment<'_>,
     ) -> Result<Run<'a>, Error> {
         let settings = invocation.settings(variable)?;
-        if let Some(path) = &invocation.globals.out {
-            output::check_file(&env.absolute(path))?;
-        }
         let append = invocation.globals.trace.is_none();
         let tracer = settings.trace.as_ref().map(|target| Tracer::open(target, append, env));
         let tracer = tracer.transpose()?;
@@ -65,7 +60,7 @@ impl<'a> Run<'a> {
             command: &invocation.command,
             warnings: Warnings::new(style),
             tracer,
-            endings: RefCell::new(endings),
+            endings,
         })
     }
 
@@ -76,11 +71,7 @@ impl<'a> Run<'a> {
 
     /// The number of the next signal that asks us to end.
     pub(super) async fn interrupted(&self) -> i32 {
-        // Borrowed only while somebody waits: no two wait at the same time.
-        let Ok(mut endings) = self.endings.try_borrow_mut() else {
-            return futures_lite::future::pending().await;
-        };
-        endings.next().await
+        self.endings.next().await
     }
 
     /// Says something that people may want to know, once.

@@ -61,11 +61,7 @@ pub(super) fn http(
         })?;
         settings.proxy = net::Proxy::Explicit(address);
     }
-    settings.resolve.extend(globals.resolve.iter().map(|known| net::Resolve {
-        host: known.host.clone(),
-        port: known.port,
-        ip: known.address,
-    }));
+    settings.resolve.extend(globals.resolve.iter().cloned());
     settings.unix_socket = endpoint.socket.clone();
     settings.trace = run.trace(server);
     settings.http_version = match globals.http {

@@ -50,8 +50,9 @@ pub fn expand(
     })
 }
 
-/// More arguments make another server.
-fn identity(resolved: &Resolved, overrides: &Overrides) -> Digest {
+/// The key under which things are remembered about a server that is used with these flags. More
+/// arguments make another server.
+pub fn identity(resolved: &Resolved, overrides: &Overrides) -> Digest {
     if overrides.args.is_empty() {
         return resolved.identity();
     }

@@ -24,7 +24,6 @@ mod resolved;
 mod secret_command;
 mod server;
 mod source;
-mod suggest;
 mod template;
 mod word;
 
@@ -34,7 +33,7 @@ pub use definition::{Binding, Definition, HttpTarget, StdioTarget, Target};
 pub use digest::{Digest, NotADigest};
 pub use document::{Malformed, Place};
 pub use error::ConfigError;
-pub use expand::expand;
+pub use expand::{expand, identity};
 pub use fields::Issue;
 pub use problem::{BadValue, Problem};
 pub use resolved::{Listed, Origin, Resolved, hidden_by, list, resolve};

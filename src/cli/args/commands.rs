@@ -36,7 +36,7 @@ pub(super) const ALIASES: &[(&str, &str)] = &[("raw", "rpc")];
 
 /// Commands that make something of their own of the words after `--`. For all others they are
 /// plain words, which is how a word that begins with a dash is written.
-pub(super) const WITH_TAIL: &[&str] = &["call"];
+pub(in crate::cli) const WITH_TAIL: &[&str] = &["call"];
 
 impl Command {
     /// Its name.

@@ -10,8 +10,9 @@ use super::choices::{
 };
 use super::numbers::{count, size};
 use super::trace_file::TraceFile;
-use super::values::{Assignment, Header, Private, Resolve, Variable, private};
+use super::values::{Assignment, Header, Private, Variable, private};
 use crate::cli::duration::{self, Limit};
+use crate::net::Resolve;
 
 /// options of every command
 #[derive(Debug, Clone, PartialEq, FromArgs, ArgsInfo)]

@@ -15,7 +15,6 @@ pub mod numbers;
 pub mod settings;
 pub mod shell_commands;
 pub mod stop;
-pub mod suggest;
 pub mod table;
 pub mod trace_file;
 pub mod usage;

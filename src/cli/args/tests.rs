@@ -69,6 +69,7 @@ fn meaning(line: &str) -> String {
         Command::Call(call) => {
             switch(call.no_schema, "--no-schema");
             switch(call.no_check, "--no-check");
+            switch(call.dry_run, "--dry-run");
             add(format!("{} {} {:?}", call.server, call.tool, call.args));
         }
         Command::Tools(tools) => add(format!("{} {:?}", tools.server, tools.pattern)),
@@ -81,9 +82,12 @@ fn meaning(line: &str) -> String {
         Command::Ping(ping) => add(ping.server.clone()),
         Command::Rpc(rpc) => {
             switch(rpc.envelope, "--envelope");
+            switch(rpc.dry_run, "--dry-run");
             add(format!("{} {} {:?}", rpc.server, rpc.method, rpc.params));
         }
         Command::Approve(approve) => add(format!("{:?} {:?}", approve.name, approve.accept)),
+        Command::Replay(replay) => add(format!("{:?} {:?}", replay.file, replay.name)),
+        Command::Completions(completions) => add(completions.shell.word().to_owned()),
     }
     if !tail.is_empty() {
         add(format!("-- {tail:?}"));
@@ -362,10 +366,10 @@ fn values_that_make_no_sense_are_refused_and_not_repeated_if_they_may_be_secret(
         "error: --bearer-file: fd: needs the number of a descriptor open for reading, like fd:3",
     );
     check("ping s --max-depth 0", "error: --max-depth: \"0\" is no whole number above 0");
-    check("ping s -H hunter2", "error: --header: a header is written 'Name: value'");
+    check("ping s -H hunter2", "error: --header: a header must be written 'Name: value'");
     check(
         "ping s -H 'Mcp-Session-Id: X'",
-        "error: --header: Mcp-Session-Id is set by the protocol",
+        "error: --header: the header \"Mcp-Session-Id\" is set by the protocol and cannot be chosen",
     );
     check("ping s --env hunter2", "error: --env: a variable is written NAME=value");
     check("ping s --answer hunter2", "error: --answer: write key=text or key:=json");

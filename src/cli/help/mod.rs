@@ -10,14 +10,19 @@ mod tests;
 use argh::CommandInfoWithArgs;
 
 use super::args::settings::VARIABLES;
-use super::args::suggest::closest;
 use super::args::table::{Flag, Table, short_name, synopsis};
 use super::args::usage::UsageError;
 use super::exit;
+use crate::protocol::similar::closest;
 use layout::Layout;
 use tables::{ARGUMENTS, EXAMPLES, GROUPS, SERVERS, TOPICS};
 
 pub use version::{version, version_json};
+
+/// The topics of `mcpmini help TOPIC`, and what each is about.
+pub fn topics() -> &'static [(&'static str, &'static str)] {
+    TOPICS
+}
 
 /// A page of help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
