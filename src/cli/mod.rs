@@ -43,16 +43,16 @@ pub fn main(env: &Env) -> Exit {
     if env.args.get(1).is_some_and(|word| word == complete::WORD) {
         return complete::answer(env);
     }
+    if env.args.get(1..).is_some_and(help::is_man_wanted) {
+        return print(Stream::Stdout, &help::man(), Exit::Ok);
+    }
     let variable = |name: &str| env.setting(name).and_then(|value| value.into_string().ok());
     let words = env.args.iter().skip(1).cloned().collect();
     let invocation = match parse(words) {
         Ok(invocation) => invocation,
         Err(stop) => {
             let farewell = stop.farewell(&variable, Stream::is_terminal);
-            return match farewell.stream.write_text(&farewell.text) {
-                Ok(()) => farewell.exit,
-                Err(unwritten) => output::unwritten(unwritten).exit,
-            };
+            return print(farewell.stream, &farewell.text, farewell.exit);
         }
     };
     let run = match Run::new(&invocation, env, &variable) {
@@ -75,6 +75,14 @@ pub fn main(env: &Env) -> Exit {
             }
         }
     }))
+}
+
+/// Prints a text that is all there is to do.
+fn print(stream: Stream, text: &str, exit: Exit) -> Exit {
+    match stream.write_text(text) {
+        Ok(()) => exit,
+        Err(unwritten) => output::unwritten(unwritten).exit,
+    }
 }
 
 async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Exit, Error> {

@@ -12,7 +12,10 @@ use super::output;
 use super::run::Run;
 use super::sources;
 use crate::client::NoResult;
+use crate::protocol::jsonrpc::ErrorObject;
+use crate::protocol::method;
 use crate::protocol::params::Params;
+use crate::protocol::similar::closest;
 
 /// Sends a request and prints its result, or the whole message that came back.
 pub(super) async fn run(
@@ -26,7 +29,18 @@ pub(super) async fn run(
         return dry_run::show(&contact, &rpc.method, params, Vec::new());
     }
     let answered = exchange(run, rpc, params, &mut contact).await;
+    let answered = answered.map_err(|error| suggest(error, &rpc.method));
     contact.finish(answered).await
+}
+
+/// Says which method was likely meant when the server does not know one. That is no reason not to
+/// send it: servers have methods of their own.
+fn suggest(error: Error, method: &str) -> Error {
+    let is_unknown = error.code == Some(ErrorObject::METHOD_NOT_FOUND);
+    match closest(method, method::names()).filter(|nearest| is_unknown && *nearest != method) {
+        Some(nearest) => error.hint(format!("did you mean {nearest}?")),
+        None => error,
+    }
 }
 
 fn params(run: &Run<'_>, rpc: &Rpc) -> Result<Params, Error> {

@@ -101,8 +101,9 @@ fn parse_command(info: &CommandInfoWithArgs, normal: &Normal) -> Result<Command,
     // After `--` argh takes a word as it is, even if it is `help` or begins with a dash.
     words.push("--");
     words.extend(normal.words.iter().map(String::as_str));
-    Command::from_args(&["mcpmini", info.name], &words)
-        .map_err(|exit| explain(exit, &normal.options))
+    Command::from_args(&["mcpmini", info.name], &words).map_err(|exit| {
+        explain_word(&exit, normal).unwrap_or_else(|| explain(exit, &normal.options))
+    })
 }
 
 /// Whether the number of words is right. argh would tell too, but not what the words mean.
@@ -121,6 +122,15 @@ fn check_words(info: &CommandInfoWithArgs, words: &[String]) -> Result<(), Usage
         }
         _ => Ok(()),
     }
+}
+
+/// What argh has to say about a word that is no option.
+fn explain_word(exit: &EarlyExit, normal: &Normal) -> Option<UsageError> {
+    let said = exit.output.strip_prefix("Error parsing positional argument '")?;
+    let (_, said) = said.split_once("' with value '")?;
+    let reasons = normal.words.iter().filter_map(|word| said.strip_prefix(word.as_str()));
+    let reason = reasons.filter_map(|rest| rest.strip_prefix("': ")).next()?;
+    Some(UsageError::Word { reason: reason.trim_end().to_owned() })
 }
 
 /// What argh has to say about a value, without the value: it may be a secret.

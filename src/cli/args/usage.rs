@@ -77,6 +77,11 @@ pub enum UsageError {
         /// Why.
         reason: String,
     },
+    /// A word is wrong.
+    Word {
+        /// Why.
+        reason: String,
+    },
     /// A word is missing.
     MissingWord {
         /// The command.
@@ -150,6 +155,7 @@ impl fmt::Display for UsageError {
             UsageError::NeedlessValue { flag } => write!(f, "{flag} takes no value"),
             UsageError::Value { flag, reason } => write!(f, "{flag}: {reason}"),
             UsageError::Variable { name, reason } => write!(f, "{name}: {reason}"),
+            UsageError::Word { reason } => f.write_str(reason),
             UsageError::MissingWord { command, name, .. } => write!(f, "{command} needs {name}"),
             UsageError::ExtraWord { command, word, .. } => {
                 write!(f, "{command} does not take so many words: {word:?}")

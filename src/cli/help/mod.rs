@@ -1,6 +1,7 @@
 //! Help: for commands and topics, made from what argh knows of the commands and from small tables.
 
 mod layout;
+mod man;
 mod tables;
 mod version;
 
@@ -17,6 +18,7 @@ use crate::protocol::similar::closest;
 use layout::Layout;
 use tables::{ARGUMENTS, EXAMPLES, GROUPS, SERVERS, TOPICS};
 
+pub use man::{is_wanted as is_man_wanted, man};
 pub use version::{version, version_json};
 
 /// The topics of `mcpmini help TOPIC`, and what each is about.
@@ -114,9 +116,7 @@ fn about_command(layout: &mut Layout, table: &Table, command: &CommandInfoWithAr
     }
     layout.heading("Examples:");
     for example in command.examples {
-        // In argh's eyes an example is a format string.
-        let example = example.replace("{{", "{").replace("}}", "}");
-        layout.line(&format!("  {example}"));
+        layout.line(&format!("  {}", unescaped(example)));
     }
     if is_call {
         groups(layout, table);
@@ -214,6 +214,11 @@ fn spelling(flag: &Flag) -> String {
 fn names(command: &CommandInfoWithArgs) -> String {
     let name = command.name;
     short_name(command).map_or(name.into(), |letter| format!("{name}, {letter}"))
+}
+
+/// An example as it is typed. In argh's eyes it is a format string.
+fn unescaped(example: &str) -> String {
+    example.replace("{{", "{").replace("}}", "}")
 }
 
 /// argh wants descriptions to begin in lower case.
