@@ -19,7 +19,9 @@ fn check(program: &str, words: &[&str], rendered: &str) {
     }
     let mut command = scratch.command(program);
     let outcome = run(command.args(words).arg("./mcpmini.1").env("MANWIDTH", "80"));
-    assert_eq!((outcome.code, outcome.err.as_str()), (0, ""), "{}", outcome.out);
+    // The page has no date: it would differ from build to build.
+    let said: Vec<_> = outcome.err.lines().filter(|line| !line.contains("missing date")).collect();
+    assert!(said.is_empty(), "{said:#?}");
     assert!(outcome.out.contains(rendered), "{}", outcome.out);
 }
 
@@ -30,6 +32,5 @@ fn man_renders_it_without_warnings() {
 
 #[test]
 fn mandoc_has_nothing_to_say() {
-    // It prints what it finds on standard output.
     check("mandoc", &["-T", "lint", "-W", "warning"], "");
 }

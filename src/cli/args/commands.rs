@@ -161,7 +161,7 @@ pub struct Info {
     pub server: String,
 }
 
-/// ask a server for a sign of life and print the milliseconds it took
+/// ask a server for a sign of life and print how many ms it took
 #[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
 #[argh(subcommand, name = "ping", help_triggers("-h", "--help"))]
 #[argh(example = "mcpmini ping -t 2s https://mcp.example.com/mcp && echo up")]

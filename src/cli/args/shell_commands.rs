@@ -6,7 +6,7 @@ use argh::{ArgsInfo, FromArgs};
 
 use super::choices::{Shell, path};
 
-/// print a script that makes your shell complete command lines of mcpmini
+/// print a script that makes your shell complete command lines
 #[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
 #[argh(subcommand, name = "completions", help_triggers("-h", "--help"))]
 #[argh(note = "Commands and options are completed, and the names of configured servers, of their \

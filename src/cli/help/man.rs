@@ -19,8 +19,10 @@ pub fn man() -> String {
     page.section("NAME");
     page.raw("mcpmini \\- call the tools of MCP servers from the shell");
     page.section("SYNOPSIS");
-    for command in &table.commands {
-        page.raw(".br");
+    for (index, command) in table.commands.iter().enumerate() {
+        if 0 < index {
+            page.raw(".br");
+        }
         page.bold_line(&format!("mcpmini {}", command.name), &synopsis(command));
     }
     page.section("DESCRIPTION");
@@ -83,7 +85,11 @@ impl Man {
     }
 
     fn paragraph(&mut self, text: &str) {
-        self.raw(".PP");
+        // A heading begins a paragraph by itself.
+        let last = self.text.trim_end().lines().last().unwrap_or_default();
+        if !last.starts_with(".S") {
+            self.raw(".PP");
+        }
         self.raw(&escaped(text));
     }
 
