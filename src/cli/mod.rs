@@ -12,6 +12,7 @@ mod approve;
 mod call;
 mod catalog;
 mod complete;
+mod config;
 mod contact;
 mod credentials;
 mod dry_run;
@@ -95,6 +96,9 @@ async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Ex
         Command::Ping(ping) => ping::run(run, ping, executor).await,
         Command::Rpc(rpc) => rpc::run(run, rpc, executor).await,
         Command::Approve(approve) => approve::run(run, approve),
+        Command::Add(add) => config::add(run, add),
+        Command::Remove(remove) => config::remove(run, remove),
+        Command::Config(config) => config::run(run, config),
         Command::Replay(replay) => replay::run(run, replay).await,
         Command::Completions(completions) => complete::print_script(run, completions.shell),
     }

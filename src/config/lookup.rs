@@ -53,10 +53,22 @@ impl Lookup<'_> {
     pub(super) fn secret(&self, field: &str, template: &Secret) -> Result<Secret, ConfigError> {
         match template.expose().strip_prefix('!') {
             None => self.text(field, template.expose()).map(Secret::new),
-            Some(_) if !self.is_own() => Err(self.wrong(field, Problem::NotOwn("!command"))),
-            Some(_) if !self.runs_commands => Ok(Secret::from(MASK)),
-            Some(line) => secret_command::run(line, self.env)
-                .map_err(|fault| self.wrong(field, Problem::Command(fault))),
+            Some(line) => {
+                self.may_run(field)?;
+                if !self.runs_commands {
+                    return Ok(Secret::from(MASK));
+                }
+                secret_command::run(line, self.env)
+                    .map_err(|fault| self.wrong(field, Problem::Command(fault)))
+            }
+        }
+    }
+
+    /// Errors when the definition must not have a command run for one of its values.
+    pub(super) fn may_run(&self, field: &str) -> Result<(), ConfigError> {
+        match self.is_own() {
+            true => Ok(()),
+            false => Err(self.wrong(field, Problem::NotOwn("!command"))),
         }
     }
 
@@ -99,7 +111,7 @@ impl Lookup<'_> {
     }
 
     /// What `${file:…}` stands for: the contents of a file without its last line end.
-    fn secret_file(&self, field: &str, path: &str) -> Result<String, ConfigError> {
+    pub(super) fn secret_file(&self, field: &str, path: &str) -> Result<String, ConfigError> {
         if !self.is_own() {
             return Err(self.wrong(field, Problem::NotOwn("${file:…}")));
         }

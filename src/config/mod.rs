@@ -10,9 +10,13 @@
 
 pub mod quoting;
 
+mod change;
+mod check;
 mod definition;
+mod describe;
 mod digest;
 mod document;
+mod edit;
 mod env_file;
 mod environment;
 mod error;
@@ -29,9 +33,13 @@ mod word;
 
 use std::path::PathBuf;
 
+pub use change::Changeable;
+pub use check::{Checked, Finding, Wrong, check};
 pub use definition::{Binding, Definition, HttpTarget, StdioTarget, Target};
+pub use describe::{Described, describe};
 pub use digest::{Digest, NotADigest};
 pub use document::{Malformed, Place};
+pub use edit::Entry;
 pub use error::ConfigError;
 pub use expand::{expand, identity};
 pub use fields::Issue;

@@ -5,6 +5,7 @@
 use argh::{ArgsInfo, FromArgs};
 
 use super::choices::Format;
+use super::config_commands::{Add, Config, Remove};
 use super::shell_commands::{Completions, Replay};
 
 /// what to do
@@ -25,6 +26,12 @@ pub enum Command {
     Rpc(Rpc),
     /// `approve`
     Approve(Approve),
+    /// `add`
+    Add(Add),
+    /// `remove`
+    Remove(Remove),
+    /// `config`
+    Config(Config),
     /// `replay`
     Replay(Replay),
     /// `completions`
@@ -36,7 +43,7 @@ pub(super) const ALIASES: &[(&str, &str)] = &[("raw", "rpc")];
 
 /// Commands that make something of their own of the words after `--`. For all others they are
 /// plain words, which is how a word that begins with a dash is written.
-pub(in crate::cli) const WITH_TAIL: &[&str] = &["call"];
+pub(in crate::cli) const WITH_TAIL: &[&str] = &["call", "add"];
 
 impl Command {
     /// Its name.
@@ -49,6 +56,9 @@ impl Command {
             Command::Ping(_) => "ping",
             Command::Rpc(_) => "rpc",
             Command::Approve(_) => "approve",
+            Command::Add(_) => "add",
+            Command::Remove(_) => "remove",
+            Command::Config(_) => "config",
             Command::Replay(_) => "replay",
             Command::Completions(_) => "completions",
         }

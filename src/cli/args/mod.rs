@@ -8,6 +8,7 @@
 
 pub mod choices;
 pub mod commands;
+pub mod config_commands;
 pub mod globals;
 pub mod keyword;
 pub mod normalise;
@@ -45,7 +46,7 @@ pub struct Invocation {
     pub globals: Globals,
     /// The command.
     pub command: Command,
-    /// For `call`, the words after `--`: the tool's arguments as flags.
+    /// For `call`, the words after `--`: the tool's arguments as flags. For `add`, the command.
     pub tail: Vec<String>,
 }
 

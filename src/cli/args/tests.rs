@@ -86,6 +86,20 @@ fn meaning(line: &str) -> String {
             add(format!("{} {} {:?}", rpc.server, rpc.method, rpc.params));
         }
         Command::Approve(approve) => add(format!("{:?} {:?}", approve.name, approve.accept)),
+        Command::Add(it) => {
+            switch(it.project, "--project");
+            switch(it.force, "--force");
+            add(format!("{} {:?}", it.name, it.server));
+        }
+        Command::Remove(remove) => {
+            switch(remove.project, "--project");
+            add(remove.name.clone());
+        }
+        Command::Config(config) => {
+            switch(config.copy, "--copy");
+            switch(config.force, "--force");
+            add(format!("{} {:?} {:?}", config.action.word(), config.from, config.names));
+        }
         Command::Replay(replay) => add(format!("{:?} {:?}", replay.file, replay.name)),
         Command::Completions(completions) => add(completions.shell.word().to_owned()),
     }

@@ -3,9 +3,9 @@
 use argh::CommandInfoWithArgs;
 
 use super::tables::{ARGUMENTS, EXAMPLES, GROUPS, SERVERS};
-use super::{names, sentence, spelling};
+use super::{names, sentence, spelling, whole_synopsis};
 use crate::cli::args::settings::VARIABLES;
-use crate::cli::args::table::{Flag, Table, synopsis};
+use crate::cli::args::table::{Flag, Table};
 use crate::cli::exit;
 
 /// The page `mcpmini(1)`.
@@ -23,7 +23,7 @@ pub fn man() -> String {
         if 0 < index {
             page.raw(".br");
         }
-        page.bold_line(&format!("mcpmini {}", command.name), &synopsis(command));
+        page.bold_line(&format!("mcpmini {}", command.name), &whole_synopsis(command));
     }
     page.section("DESCRIPTION");
     page.paragraph(
@@ -120,9 +120,9 @@ impl Man {
     }
 
     fn command(&mut self, table: &Table, command: &CommandInfoWithArgs) {
-        self.subsection(&format!("{} {}", names(command), synopsis(command)));
+        self.subsection(&format!("{} {}", names(command), whole_synopsis(command)));
         self.paragraph(&format!("{}.", sentence(command.description)));
-        command.notes.iter().for_each(|note| self.paragraph(note));
+        command.notes.iter().for_each(|note| self.paragraph(&super::unescaped(note)));
         for word in command.positionals {
             self.item(word.name, &format!("{}.", sentence(word.description)));
         }

@@ -97,13 +97,12 @@ fn overview(layout: &mut Layout, table: &Table) {
 
 fn about_command(layout: &mut Layout, table: &Table, command: &CommandInfoWithArgs) {
     let is_call = command.name == "call";
-    let tail = if is_call { " [-- --KEY VALUE...]" } else { "" };
-    let usage = format!("mcpmini {} [OPTION...] {}{tail}", command.name, synopsis(command));
+    let usage = format!("mcpmini {} [OPTION...] {}", command.name, whole_synopsis(command));
     layout.headed("Usage:", &usage);
     layout.line("");
     layout.paragraph(&format!("{}.", sentence(command.description)));
     for note in command.notes {
-        layout.paragraph(note);
+        layout.paragraph(&unescaped(note));
     }
     layout.line("");
     let words = command.positionals.iter().map(|word| (word.name, word.description));
@@ -216,9 +215,19 @@ fn names(command: &CommandInfoWithArgs) -> String {
     short_name(command).map_or(name.into(), |letter| format!("{name}, {letter}"))
 }
 
-/// An example as it is typed. In argh's eyes it is a format string.
-fn unescaped(example: &str) -> String {
-    example.replace("{{", "{").replace("}}", "}")
+/// The words of a command, and what it makes of those after `--`.
+fn whole_synopsis(command: &CommandInfoWithArgs) -> String {
+    let tail = match command.name {
+        "call" => " [-- --KEY VALUE...]",
+        "add" => " [-- COMMAND ARG...]",
+        _ => "",
+    };
+    format!("{}{tail}", synopsis(command))
+}
+
+/// A note or an example as people read it. In argh's eyes it is a format string.
+fn unescaped(text: &str) -> String {
+    text.replace("{{", "{").replace("}}", "}")
 }
 
 /// argh wants descriptions to begin in lower case.
