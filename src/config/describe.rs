@@ -3,8 +3,11 @@
 //! Nothing here shows a secret: values of variables and files are masked, and so is what is written
 //! for a field that sounds like a secret. No command is run.
 
+use serde_json::Value;
+
 use super::Overrides;
 use super::definition::{HttpTarget, StdioTarget, Target};
+use super::edit::Entry;
 use super::environment::is_for_everyone;
 use super::error::ConfigError;
 use super::lookup::Lookup;
@@ -154,6 +157,41 @@ impl Description<'_> {
         let said = Some(format!("${{{name}}}"));
         self.values.push(Described { field: field.to_owned(), value, said });
     }
+}
+
+/// An entry with the values masked that are likely secrets.
+pub fn masked(entry: &Entry) -> Entry {
+    let mut shown = entry.clone();
+    let mask = |value: &mut Value, kind: Kind<'_>| {
+        let Some(said) = value.as_str() else { return };
+        let masked = match template::parse(said).as_deref() {
+            _ if said.starts_with('!') => said.to_owned(),
+            Ok(pieces @ [_, ..]) if !matches!(pieces, [Piece::Text(_)]) => {
+                pieces.iter().map(|piece| written(kind, *piece)).collect()
+            }
+            _ => literal(kind, said),
+        };
+        *value = masked.into();
+    };
+    for (field, value) in &mut shown {
+        match value {
+            Value::Object(members) => members.iter_mut().for_each(|(name, value)| {
+                let is_header = field == "headers";
+                mask(value, if is_header { Kind::Header(name) } else { Kind::Variable(name) });
+            }),
+            Value::Array(words) => {
+                let mut before = String::new();
+                for word in words {
+                    let said = word.as_str().unwrap_or_default().to_owned();
+                    let is_value = before.starts_with('-') && !said.starts_with('-');
+                    mask(word, if is_value { Kind::Argument(&before) } else { Kind::Plain });
+                    before = said;
+                }
+            }
+            value => mask(value, Kind::Plain),
+        }
+    }
+    shown
 }
 
 /// What is written in the file as it is, unless it is likely a secret.

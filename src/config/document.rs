@@ -54,6 +54,12 @@ pub struct Place {
 pub enum Malformed {
     /// Not JSON.
     Json(String),
+    /// Not TOML.
+    #[cfg(feature = "import-codex")]
+    Toml(String),
+    /// TOML, which this build cannot read.
+    #[cfg(not(feature = "import-codex"))]
+    NoToml,
     /// There is nothing in it.
     Empty,
     /// Something is not an object.
@@ -158,6 +164,10 @@ impl fmt::Display for Malformed {
         use super::quoting::printable;
         match self {
             Malformed::Json(reason) => write!(f, "not JSON: {reason}"),
+            #[cfg(feature = "import-codex")]
+            Malformed::Toml(reason) => write!(f, "not TOML: {}", printable(reason)),
+            #[cfg(not(feature = "import-codex"))]
+            Malformed::NoToml => f.write_str("this build cannot read TOML (feature import-codex)"),
             Malformed::Empty => f.write_str("there is nothing in the file; an empty one is {}"),
             Malformed::NotAnObject { field, found } if field.is_empty() => {
                 write!(f, "a configuration must be an object, and is {found}")

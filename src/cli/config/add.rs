@@ -65,12 +65,13 @@ pub(super) fn file(
 }
 
 /// Says what was done.
-pub(super) fn told(
-    run: &Run<'_>,
-    what: &str,
-    name: &str,
-    file: &Changeable,
-) -> Result<Exit, Error> {
+fn told(run: &Run<'_>, what: &str, name: &str, file: &Changeable) -> Result<Exit, Error> {
+    output::write(run, line(run, what, name, file).as_bytes())?;
+    Ok(Exit::Ok)
+}
+
+/// A line that says what was done.
+pub(super) fn line(run: &Run<'_>, what: &str, name: &str, file: &Changeable) -> String {
     let path = file.path.to_string_lossy();
     if run.settings.output == Format::Json {
         let mut members = Members::new();
@@ -78,12 +79,10 @@ pub(super) fn told(
         members.push("action", &json::string(what));
         members.push("layer", &json::string(&file.layer.to_string()));
         members.push("path", &json::string(&path));
-        output::write_line(run, &members.finish())?;
-    } else {
-        let direction = if what == "added" { "to" } else { "from" };
-        output::write_line(run, &format!("{what} {name} {direction} {path}"))?;
+        return members.finish() + "\n";
     }
-    Ok(Exit::Ok)
+    let direction = if what == "added" { "to" } else { "from" };
+    format!("{what} {name} {direction} {path}\n")
 }
 
 fn usage(text: &str) -> Error {

@@ -2,6 +2,7 @@
 
 mod add;
 mod check;
+mod import;
 mod list;
 mod show;
 
@@ -19,7 +20,7 @@ pub(super) fn run(run: &Run<'_>, config: &Config) -> Result<Exit, Error> {
         Action::List => list::run(run),
         Action::Show => show::run(run, &config.names),
         Action::Check => check::run(run),
-        Action::Import => todo!(),
+        Action::Import => import::run(run, config),
     }
 }
 
