@@ -204,6 +204,11 @@ fn word(typed: &Typed<'_>, command: &str, current: &str, table: &Table, env: &En
         // A path is a command to be started.
         "SERVER" if current.contains('/') && !current.contains("://") => Offer::Files,
         "SERVER" => Offer::Words(servers(typed, env)),
+        "NAME" if command == "config" => match typed.words[..] {
+            ["show"] => Offer::Words(servers(typed, env)),
+            ["import"] => values::of_word("KIND"),
+            _ => Offer::Words(Vec::new()),
+        },
         "NAME" if !takes_server => Offer::Words(servers(typed, env)),
         "TOOL" => Offer::Words(tools::names(typed, env)),
         "ARG" if command == "call" => tools::arguments(typed, current, env),

@@ -95,6 +95,10 @@ fn every_place_has_its_words() {
     check(&env, "approve w", &["web"]);
     check(&env, "rpc files tools/l", &["tools/list"]);
     check(&env, "completions z", &["zsh"]);
+    check(&env, "config sh", &["show"]);
+    check(&env, "config show f", &["files"]);
+    check(&env, "config import w", &["windsurf"]);
+    check(&env, "remove f", &["files"]);
     check(&env, "replay ", &["files"]);
     check(&env, "nonsense ", &["files"]);
 }

@@ -2,7 +2,9 @@
 
 use super::offer::{Candidate, Offer};
 use crate::cli::args::choices::{Color, Format, Http, IdFormat, Shell, Transport};
+use crate::cli::args::config_commands::Action;
 use crate::cli::args::table::Flag;
+use crate::config::Kind;
 use crate::protocol::{Revision, method};
 
 /// The value of an option; each offer begins with `before`, and `typed` is what follows that.
@@ -37,6 +39,8 @@ pub(super) fn of_word(name: &str) -> Offer {
     let words: Vec<&str> = match name {
         "SHELL" => Shell::ALL.iter().map(|value| value.word()).collect(),
         "METHOD" => method::names().collect(),
+        "ACTION" => Action::ALL.iter().map(|value| value.word()).collect(),
+        "KIND" => Kind::ALL.iter().map(|(_, word)| *word).collect(),
         _ if name.contains("FILE") => return Offer::Files,
         _ => Vec::new(),
     };
