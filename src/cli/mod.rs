@@ -7,25 +7,37 @@ pub mod exit;
 pub mod help;
 pub mod terminal;
 
+mod answer;
 mod answers;
 mod approve;
 mod call;
 mod catalog;
 mod complete;
+mod completions;
 mod config;
 mod contact;
 mod credentials;
+mod describe;
 mod dry_run;
 mod explain;
+mod find;
 mod info;
+mod lines;
+mod listing;
 mod output;
+mod pattern;
 mod ping;
+mod prompts;
+mod read;
 mod replay;
+mod resources;
 mod rpc;
 mod run;
 mod schema;
 mod sources;
 mod target;
+mod task;
+mod together;
 mod tools;
 mod tracer;
 mod watcher;
@@ -41,8 +53,8 @@ use crate::env::Env;
 
 /// Does what the command line says; tells how the program ends.
 pub fn main(env: &Env) -> Exit {
-    if env.args.get(1).is_some_and(|word| word == complete::WORD) {
-        return complete::answer(env);
+    if env.args.get(1).is_some_and(|word| word == completions::WORD) {
+        return completions::answer(env);
     }
     if env.args.get(1..).is_some_and(help::is_man_wanted) {
         return print(Stream::Stdout, &help::man(), Exit::Ok);
@@ -92,6 +104,14 @@ async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Ex
         Command::Call(call) => call::run(run, call, executor).await,
         Command::Tools(tools) => tools::run(run, tools, executor).await,
         Command::Schema(schema) => schema::run(run, schema, executor).await,
+        Command::Find(find) => find::run(run, find, executor).await,
+        Command::Resources(resources) => resources::run(run, resources, executor).await,
+        Command::Templates(templates) => resources::run_templates(run, templates, executor).await,
+        Command::Read(read) => read::run(run, read, executor).await,
+        Command::Prompts(prompts) => prompts::run_list(run, prompts, executor).await,
+        Command::Prompt(prompt) => prompts::run(run, prompt, executor).await,
+        Command::Complete(complete) => complete::run(run, complete, executor).await,
+        Command::Task(task) => task::run(run, task, executor).await,
         Command::Info(info) => info::run(run, info, executor).await,
         Command::Ping(ping) => ping::run(run, ping, executor).await,
         Command::Rpc(rpc) => rpc::run(run, rpc, executor).await,
@@ -100,6 +120,6 @@ async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Ex
         Command::Remove(remove) => config::remove(run, remove),
         Command::Config(config) => config::run(run, config),
         Command::Replay(replay) => replay::run(run, replay).await,
-        Command::Completions(completions) => complete::print_script(run, completions.shell),
+        Command::Completions(wanted) => completions::print_script(run, wanted.shell),
     }
 }

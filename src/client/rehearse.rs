@@ -78,6 +78,7 @@ mod tests {
                 start_timeout: None,
                 text_ids: false,
                 listen,
+                tasks: false,
             };
             let call = Call { method: method::CALL_TOOL.into(), ..Call::default() };
             let transmitted = rehearse(certainty, profile, call);

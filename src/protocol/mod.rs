@@ -20,10 +20,12 @@ pub mod message;
 pub mod opening;
 pub mod params;
 pub mod pending;
+pub mod pointer;
 pub mod replay;
 pub mod trace;
 
 pub mod model;
+pub mod output_schema;
 pub mod session;
 
 pub use message::{Incoming, Outgoing};

@@ -16,13 +16,11 @@ use super::keyword::keywords;
                say is stored with it. ${{VAR}} is stored as it is and looked up at each use, so \
                that secrets stay out of the file. Comments and order in the file are kept."
 )]
-#[argh(
-    example = "mcpmini add tracker https://mcp.example.com/mcp -H 'Authorization: Bearer ${{T}}'"
-)]
+#[argh(example = "mcpmini add tracker https://mcp.example.com/mcp -H 'X-Key: ${{KEY}}'")]
 #[argh(example = "mcpmini add files -- npx -y @modelcontextprotocol/server-filesystem /srv")]
 #[argh(example = "mcpmini add db --project --env 'DB_URL=${{DB_URL}}' -- uvx db-server")]
 pub struct Add {
-    /// add it to the project's configuration (.mcp.json), and approve it
+    /// change the project's configuration (.mcp.json), not yours; what is added is approved
     #[argh(switch)]
     pub project: bool,
 
@@ -44,7 +42,7 @@ pub struct Add {
 #[argh(subcommand, name = "remove", help_triggers("-h", "--help"))]
 #[argh(example = "mcpmini remove tracker")]
 pub struct Remove {
-    /// remove it from the project's configuration
+    /// change the project's configuration (.mcp.json), not yours; what is added is approved
     #[argh(switch)]
     pub project: bool,
 
@@ -53,7 +51,7 @@ pub struct Remove {
     pub name: String,
 }
 
-/// show and check the configuration, or import that of other programs
+/// show or check the configuration, or import another program's
 #[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
 #[argh(subcommand, name = "config", help_triggers("-h", "--help"))]
 #[argh(
@@ -77,7 +75,7 @@ pub struct Config {
     #[argh(option, arg_name = "FILE", from_str_fn(file))]
     pub from: Option<PathBuf>,
 
-    /// with import: replace servers of the same name
+    /// replace a server of the same name
     #[argh(switch)]
     pub force: bool,
 

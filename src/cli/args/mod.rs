@@ -13,6 +13,7 @@ pub mod globals;
 pub mod keyword;
 pub mod normalise;
 pub mod numbers;
+pub mod primitives;
 pub mod settings;
 pub mod shell_commands;
 pub mod stop;
@@ -103,7 +104,7 @@ fn parse_command(info: &CommandInfoWithArgs, normal: &Normal) -> Result<Command,
     words.push("--");
     words.extend(normal.words.iter().map(String::as_str));
     Command::from_args(&["mcpmini", info.name], &words).map_err(|exit| {
-        explain_word(&exit, normal).unwrap_or_else(|| explain(exit, &normal.options))
+        explain_word(&exit, info, &normal.words).unwrap_or_else(|| explain(exit, &normal.options))
     })
 }
 
@@ -125,13 +126,20 @@ fn check_words(info: &CommandInfoWithArgs, words: &[String]) -> Result<(), Usage
     }
 }
 
-/// What argh has to say about a word that is no option.
-fn explain_word(exit: &EarlyExit, normal: &Normal) -> Option<UsageError> {
-    let said = exit.output.strip_prefix("Error parsing positional argument '")?;
-    let (_, said) = said.split_once("' with value '")?;
-    let reasons = normal.words.iter().filter_map(|word| said.strip_prefix(word.as_str()));
-    let reason = reasons.filter_map(|rest| rest.strip_prefix("': ")).next()?;
-    Some(UsageError::Word { reason: reason.trim_end().to_owned() })
+/// What argh has to say about a word, if that is what it does not like.
+fn explain_word(
+    exit: &EarlyExit,
+    info: &CommandInfoWithArgs,
+    words: &[String],
+) -> Option<UsageError> {
+    info.positionals.iter().zip(words).find_map(|(positional, word)| {
+        // argh names the field.
+        let field = positional.name.to_lowercase();
+        let beginning =
+            format!("Error parsing positional argument '{field}' with value '{word}': ");
+        let reason = exit.output.strip_prefix(&beginning)?.trim_end().to_owned();
+        Some(UsageError::Value { flag: positional.name, reason })
+    })
 }
 
 /// What argh has to say about a value, without the value: it may be a secret.
@@ -162,6 +170,7 @@ fn check(globals: &Globals, command: &Command) -> Result<(), UsageError> {
     if globals.key.is_some() && globals.cert.is_none() {
         return Err(UsageError::Lonely { flag: "--key", needs: "--cert" });
     }
+    command.check(globals)?;
     match globals.output {
         Some(format) if !command.formats().contains(&format) => Err(UsageError::Format {
             command: command.name(),

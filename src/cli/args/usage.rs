@@ -77,11 +77,6 @@ pub enum UsageError {
         /// Why.
         reason: String,
     },
-    /// A word is wrong.
-    Word {
-        /// Why.
-        reason: String,
-    },
     /// A word is missing.
     MissingWord {
         /// The command.
@@ -155,7 +150,6 @@ impl fmt::Display for UsageError {
             UsageError::NeedlessValue { flag } => write!(f, "{flag} takes no value"),
             UsageError::Value { flag, reason } => write!(f, "{flag}: {reason}"),
             UsageError::Variable { name, reason } => write!(f, "{name}: {reason}"),
-            UsageError::Word { reason } => f.write_str(reason),
             UsageError::MissingWord { command, name, .. } => write!(f, "{command} needs {name}"),
             UsageError::ExtraWord { command, word, .. } => {
                 write!(f, "{command} does not take so many words: {word:?}")

@@ -9,6 +9,8 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 const FEATURES: &[&str] = &[
     #[cfg(feature = "import-codex")]
     "import-codex",
+    #[cfg(feature = "schema")]
+    "schema",
 ];
 
 /// `mcpmini 0.1.0`

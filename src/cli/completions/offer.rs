@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use super::tools;
+use super::stored;
 use super::values;
 use crate::cli::args::commands::WITH_TAIL;
 use crate::cli::args::table::{Flag, Table};
@@ -84,7 +84,9 @@ fn at_cursor(typed: &Typed<'_>, current: &str, table: &Table, env: &Env) -> Offe
     }
     let has_tail = typed.command.is_some_and(|command| WITH_TAIL.contains(&command));
     match &typed.tail {
-        Some(_) if typed.command == Some("call") => return tools::options(typed, current, env),
+        Some(_) if typed.command == Some("call") => {
+            return stored::options(&typed.named("call", table), typed, current, env);
+        }
         Some(_) if has_tail => return Offer::Files,
         _ => (),
     }
@@ -130,6 +132,13 @@ impl<'t> Typed<'t> {
             }
         }
         typed
+    }
+
+    /// The words by what the help of their command calls them.
+    pub(super) fn named(&self, command: &str, table: &Table) -> Vec<(&'static str, &'t str)> {
+        let positionals = table.command(command).map_or(&[][..], |info| info.positionals);
+        let names = positionals.iter().map(|positional| positional.name);
+        names.zip(self.words.iter().copied()).collect()
     }
 
     /// What the options say about the server.
@@ -199,20 +208,23 @@ fn word(typed: &Typed<'_>, command: &str, current: &str, table: &Table, env: &En
     let Some(positional) = info.positionals.get(place) else {
         return Offer::Words(Vec::new());
     };
-    let takes_server = info.positionals.iter().any(|other| other.name == "SERVER");
+    let named = typed.named(command, table);
     match positional.name {
         // A path is a command to be started.
         "SERVER" if current.contains('/') && !current.contains("://") => Offer::Files,
         "SERVER" => Offer::Words(servers(typed, env)),
         "NAME" if command == "config" => match typed.words[..] {
             ["show"] => Offer::Words(servers(typed, env)),
-            ["import"] => values::of_word("KIND"),
+            ["import"] => values::of_word(command, "KIND"),
             _ => Offer::Words(Vec::new()),
         },
-        "NAME" if !takes_server => Offer::Words(servers(typed, env)),
-        "TOOL" => Offer::Words(tools::names(typed, env)),
-        "ARG" if command == "call" => tools::arguments(typed, current, env),
-        name => values::of_word(name),
+        "NAME" if command == "prompt" => Offer::Words(stored::prompts(&named, typed, env)),
+        "NAME" => Offer::Words(servers(typed, env)),
+        "TOOL" => Offer::Words(stored::names(&named, typed, env)),
+        "URI" => Offer::Words(stored::resources(&named, typed, env)),
+        "ARG" if command == "call" => stored::arguments(&named, typed, current, env),
+        "ARG" if command == "prompt" => stored::prompt_arguments(&named, typed, current, env),
+        name => values::of_word(command, name),
     }
 }
 

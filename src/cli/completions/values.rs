@@ -3,6 +3,7 @@
 use super::offer::{Candidate, Offer};
 use crate::cli::args::choices::{Color, Format, Http, IdFormat, Shell, Transport};
 use crate::cli::args::config_commands::Action;
+use crate::cli::args::primitives::TaskAction;
 use crate::cli::args::table::Flag;
 use crate::config::Kind;
 use crate::protocol::{Revision, method};
@@ -35,11 +36,12 @@ pub(super) fn of_flag(flag: &Flag, before: &str, typed: &str) -> Offer {
 }
 
 /// A word that the help of its command calls by `name`.
-pub(super) fn of_word(name: &str) -> Offer {
+pub(super) fn of_word(command: &str, name: &str) -> Offer {
     let words: Vec<&str> = match name {
         "SHELL" => Shell::ALL.iter().map(|value| value.word()).collect(),
         "METHOD" => method::names().collect(),
-        "ACTION" => Action::ALL.iter().map(|value| value.word()).collect(),
+        "ACTION" if command == "config" => Action::ALL.iter().map(|value| value.word()).collect(),
+        "ACTION" if command == "task" => TaskAction::ALL.iter().map(|value| value.word()).collect(),
         "KIND" => Kind::ALL.iter().map(|(_, word)| *word).collect(),
         _ if name.contains("FILE") => return Offer::Files,
         _ => Vec::new(),

@@ -25,6 +25,11 @@ const TOOLS: &str = r#"{"tools":[
     {"name":"bad\u001bname","inputSchema":{}}
 ]}"#;
 
+const PROMPTS: &str = r#"{"prompts":[{"name":"review","arguments":[
+    {"name":"code","description":"What to look at","required":true},{"name":"style"}]}]}"#;
+
+const RESOURCES: &str = r#"{"resources":[{"uri":"file:///a b","name":"a"},{"uri":"x:1"}]}"#;
+
 /// A world with a configuration and a stored list of tools.
 fn world() -> (Scratch, Env) {
     let scratch = Scratch::new();
@@ -41,9 +46,12 @@ fn world() -> (Scratch, Env) {
     let overrides = Overrides { dry_run: true, ..Overrides::default() };
     let server = expand(&resolve("files", &env, &overrides).unwrap(), &overrides, &env).unwrap();
     let lists = Lists::new(&env, Mode::On);
-    let key = lists.key(&server, Revision::newest(Era::Legacy), "tools/list", "{}", "");
-    let pages = [TOOLS.replace('\n', " ")];
-    lists.put(&key, &pages, std::time::Duration::ZERO, Scope::Private, SystemTime::UNIX_EPOCH);
+    let methods = ["tools/list", "prompts/list", "resources/list"];
+    for (method, page) in methods.iter().zip([TOOLS, PROMPTS, RESOURCES]) {
+        let key = lists.key(&server, Revision::newest(Era::Legacy), method, "{}", "");
+        let pages = [page.replace('\n', " ")];
+        lists.put(&key, &pages, std::time::Duration::ZERO, Scope::Private, SystemTime::UNIX_EPOCH);
+    }
     (scratch, env)
 }
 
@@ -95,6 +103,14 @@ fn every_place_has_its_words() {
     check(&env, "approve w", &["web"]);
     check(&env, "rpc files tools/l", &["tools/list"]);
     check(&env, "completions z", &["zsh"]);
+    check(&env, "prompt files ", &["review"]);
+    check(&env, "prompt files review ", &["code=", "style="]);
+    check(&env, "prompt files review code=x st", &["style="]);
+    check(&env, "prompt files other ", &[]);
+    check(&env, "read files ", &["file:///a b", "x:1"]);
+    check(&env, "read files x:1 f", &["file:///a b"]);
+    check(&env, "task c", &["cancel"]);
+    check(&env, "task get f", &["files"]);
     check(&env, "config sh", &["show"]);
     check(&env, "config show f", &["files"]);
     check(&env, "config import w", &["windsurf"]);

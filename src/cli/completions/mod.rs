@@ -10,7 +10,7 @@
 
 mod line;
 mod offer;
-mod tools;
+mod stored;
 mod values;
 
 use std::fmt::Write;
