@@ -1,6 +1,7 @@
 //! The man page renders.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::print_stderr, reason = "a test that is skipped says so")]
 
 mod support;
 
@@ -14,7 +15,7 @@ fn check(program: &str, words: &[&str], rendered: &str) {
     scratch.write("mcpmini.1", &page.out);
     let found = run(scratch.command("sh").args(["-c", "command -v \"$0\"", program])).code == 0;
     if !found {
-        println!("skipped: {program} is not installed");
+        eprintln!("skipped: {program} is not installed");
         return;
     }
     let mut command = scratch.command(program);

@@ -22,7 +22,9 @@ use super::params::Members;
 
 /// Who is told of what goes over the wire. Nobody by default: then a record is not even made.
 #[derive(Clone, Default)]
-pub struct Trace(Option<Rc<dyn Fn(&Record<'_>)>>);
+pub struct Trace(Option<Observer>);
+
+type Observer = Rc<dyn Fn(&Record<'_>)>;
 
 /// Which way something went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

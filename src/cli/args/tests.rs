@@ -98,22 +98,6 @@ fn meaning(line: &str) -> String {
             add(format!("{} {} {:?}", rpc.server, rpc.method, rpc.params));
         }
         Command::Approve(approve) => add(format!("{:?} {:?}", approve.name, approve.accept)),
-        Command::Add(it) => {
-            switch(it.project, "--project");
-            switch(it.force, "--force");
-            add(format!("{} {:?}", it.name, it.server));
-        }
-        Command::Remove(remove) => {
-            switch(remove.project, "--project");
-            add(remove.name.clone());
-        }
-        Command::Config(config) => {
-            switch(config.copy, "--copy");
-            switch(config.force, "--force");
-            add(format!("{} {:?} {:?}", config.action.word(), config.from, config.names));
-        }
-        Command::Replay(replay) => add(format!("{:?} {:?}", replay.file, replay.name)),
-        Command::Completions(completions) => add(completions.shell.word().to_owned()),
         other => primitive(other).into_iter().for_each(&mut add),
     }
     if !tail.is_empty() {
@@ -124,6 +108,28 @@ fn meaning(line: &str) -> String {
         add(format!("| {}", set.join(", ")));
     }
     out
+}
+
+/// The options and words of the commands about the configuration and for the shell.
+fn configuration(command: &Command) -> Vec<String> {
+    let switched = |switches: &[(bool, &str)], words: String| {
+        let switches = switches.iter().filter(|(on, _)| *on).map(|(_, name)| (*name).to_owned());
+        switches.chain([words]).collect()
+    };
+    match command {
+        Command::Add(add) => {
+            let switches = [(add.project, "--project"), (add.force, "--force")];
+            switched(&switches, format!("{} {:?}", add.name, add.server))
+        }
+        Command::Remove(remove) => switched(&[(remove.project, "--project")], remove.name.clone()),
+        Command::Config(config) => {
+            let words = format!("{} {:?} {:?}", config.action.word(), config.from, config.names);
+            switched(&[(config.copy, "--copy"), (config.force, "--force")], words)
+        }
+        Command::Replay(replay) => vec![format!("{:?} {:?}", replay.file, replay.name)],
+        Command::Completions(completions) => vec![completions.shell.word().to_owned()],
+        other => panic!("{} is no command of these", other.name()),
+    }
 }
 
 /// The options and words of the commands beside tools.
@@ -157,7 +163,7 @@ fn primitive(command: &Command) -> Vec<String> {
                 format!("{} {} {} {:?}", task.action.word(), task.server, task.id, task.args);
             demands.chain([words]).collect()
         }
-        other => panic!("{} is no command of these", other.name()),
+        other => configuration(other),
     }
 }
 

@@ -10,6 +10,7 @@
 
 mod line;
 mod offer;
+mod scripts;
 mod stored;
 mod values;
 
@@ -34,9 +35,9 @@ const ABOUT: usize = 60;
 /// Prints the script for a shell.
 pub(super) fn print_script(run: &Run<'_>, shell: Shell) -> Result<Exit, Error> {
     let script = match shell {
-        Shell::Bash => include_str!("mcpmini.bash"),
-        Shell::Zsh => include_str!("mcpmini.zsh"),
-        Shell::Fish => include_str!("mcpmini.fish"),
+        Shell::Bash => scripts::BASH,
+        Shell::Zsh => scripts::ZSH,
+        Shell::Fish => scripts::FISH,
     };
     output::write(run, script.as_bytes())?;
     Ok(Exit::Ok)

@@ -148,7 +148,7 @@ impl<'t> Typed<'t> {
             values.map(|(_, value)| (*value).to_owned())
         };
         Overrides {
-            config: values("--config").last().map(Into::into),
+            config: values("--config").next_back().map(Into::into),
             args: values("--arg").collect(),
             ..Overrides::default()
         }

@@ -2,6 +2,7 @@
 
 mod add;
 mod check;
+mod entry;
 mod import;
 mod list;
 mod show;

@@ -6,6 +6,7 @@
 //! Nothing is started, run or looked up; what cannot be taken over is named.
 
 mod dialect;
+mod oauth;
 mod places;
 mod shape;
 mod translate;

@@ -60,7 +60,8 @@ pub(super) fn translate(
     (done.map(|()| entry), notes)
 }
 
-fn is_empty(value: &Value) -> bool {
+/// Whether there is nothing in it.
+pub(super) fn is_empty(value: &Value) -> bool {
     match value {
         Value::Array(elements) => elements.is_empty(),
         Value::Object(members) => members.is_empty(),
@@ -69,20 +70,20 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-struct Translation<'a> {
-    kind: Kind,
+pub(super) struct Translation<'a> {
+    pub(super) kind: Kind,
     fields: &'a Map<String, Value>,
     surroundings: &'a Surroundings,
     /// What relative paths are relative to.
     base: &'a Path,
-    entry: Entry,
+    pub(super) entry: Entry,
     used: Vec<&'static str>,
-    notes: Vec<Note>,
+    pub(super) notes: Vec<Note>,
 }
 
 /// What a text is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Use {
+pub(super) enum Use {
     Word,
     Path,
     /// Here it may be a command, if it begins with `!`.
@@ -189,7 +190,8 @@ impl Translation<'_> {
         }
     }
 
-    fn take(&mut self, name: &'static str) -> Option<&Value> {
+    /// A field; it counts as used.
+    pub(super) fn take(&mut self, name: &'static str) -> Option<&Value> {
         self.used.push(name);
         self.fields.get(name)
     }
@@ -274,45 +276,13 @@ impl Translation<'_> {
         }
     }
 
-    /// What is said about logging in.
-    fn oauth(&mut self) -> Result<(), Obstacle> {
-        let (field, names): (&'static str, &[(&str, &str)]) = match self.kind {
-            Kind::Cursor => {
-                ("auth", &[("CLIENT_ID", "clientId"), ("CLIENT_SECRET", "clientSecret")])
-            }
-            Kind::Codex => ("oauth", &[("client_id", "clientId")]),
-            _ => ("oauth", &[("clientId", "clientId"), ("clientSecret", "clientSecret")]),
-        };
-        let Some(Value::Object(said)) = self.take(field).cloned() else { return Ok(()) };
-        let mut oauth = Entry::new();
-        for (theirs, ours) in names {
-            if let Some(text) = said.get(*theirs).and_then(Value::as_str) {
-                let text = self.translated(&format!("{field}.{theirs}"), text, Use::Secret)?;
-                oauth.insert((*ours).to_owned(), text.into());
-            }
-        }
-        if let Some(port) = said.get("callbackPort").filter(|port| port.is_u64()) {
-            oauth.insert("callbackPort".to_owned(), port.clone());
-        }
-        let scopes = said.get("scopes").or(said.get("scope")).or(self.take("scopes"));
-        if let Some(scopes) = scopes.cloned().filter(|scopes| !is_empty(scopes)) {
-            oauth.insert("scopes".to_owned(), scopes);
-        }
-        let known = ["callbackPort", "scopes", "scope", "enabled"];
-        let left = said.keys().filter(|name| {
-            !known.contains(&name.as_str()) && names.iter().all(|(theirs, _)| *name != theirs)
-        });
-        let left: Vec<_> = left.map(|name| format!("{field}.{name}")).collect();
-        if !left.is_empty() {
-            self.notes.push(Note::LeftOut(left));
-        }
-        if !oauth.is_empty() {
-            self.entry.insert("oauth".to_owned(), oauth.into());
-        }
-        Ok(())
-    }
-
-    fn translated(&mut self, field: &str, text: &str, usage: Use) -> Result<String, Obstacle> {
+    /// A text with its references written as here.
+    pub(super) fn translated(
+        &mut self,
+        field: &str,
+        text: &str,
+        usage: Use,
+    ) -> Result<String, Obstacle> {
         let obstacle = |why| Obstacle { field: field.to_owned(), why };
         let translated = self.dialect().translate(text, self.surroundings).map_err(obstacle)?;
         if usage == Use::Secret && translated.text.starts_with('!') {
