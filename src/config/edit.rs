@@ -173,4 +173,29 @@ mod tests {
             assert!(matches!(remove(text, "a"), Err(EditError::Mistake(_))), "{text}");
         }
     }
+
+    #[test]
+    fn spoilt_files_are_refused_and_good_ones_stay_good() {
+        let whole = "// a\n{\r\n \"x\": [1, {}], /* b */ \"mcpServers\": { // c\n  \"a\": {\"command\": \"\\u00e4\",},\n\n  // d\n  \"b\": {} // e\n },\n}\n";
+        let new = entry(r#"{"command":"x","args":[]}"#);
+        let check = |text: &str| {
+            if let Ok(added) = insert(text, "new", &new, true) {
+                let removed = remove(&added, "new").unwrap().unwrap();
+                assert!(Document::parse(&removed).is_ok(), "{text:?} {removed:?}");
+                assert_eq!(insert(&added, "new", &new, false), Err(EditError::Exists));
+            }
+            // It may be there or not.
+            let _ = remove(text, "a");
+        };
+        // Every cut, and every byte left out, doubled or exchanged.
+        for (at, _) in whole.char_indices() {
+            check(&whole[..at]);
+            check(&whole[at..]);
+            let rest = &whole[at + whole[at..].chars().next().unwrap().len_utf8()..];
+            for other in ["", "{", "}", "[", "]", ",", ":", "\"", "/", "\n", "\\", "\u{85}", "0"] {
+                check(&format!("{}{other}{rest}", &whole[..at]));
+                check(&format!("{}{other}{}", &whole[..at], &whole[at..]));
+            }
+        }
+    }
 }
