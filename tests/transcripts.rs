@@ -2,11 +2,16 @@
 //!
 //! ```text
 //! open probe | initialize DATE | modern | remembered DATE | pinned DATE [listen] [ask] [text-ids] [tasks]
-//!                                            how the session begins; `ask`: every ability is there
+//!                                            how the session begins; `ask`: every ability is there;
+//!                                            `relay`: calls are carried for others
+//! join                                       the session is somebody else's
+//! joined DATE                                … and it is open
+//! reported N | - {...}                       … who has no answer, or cannot open it
 //! call METHOD {"param": ...}                 the caller begins a call: 30 s idle, no total limit
 //! call-within 5000ms METHOD {...}            … with a limit on the whole
 //! answer {...}  |  refuse                    the caller answers the oldest question, or cannot
 //! cancel                                     the caller gives up the newest call
+//! cancel-all                                 … or all of them
 //! > METHOD id=N key=value…                   the session must send this next
 //! > cancel N METHOD                          … or give up that request, with that notice
 //! > listen                                   … or open the stream
@@ -32,7 +37,7 @@ use mcpmini::protocol::message::{Ending, Fault, FaultKind, Refused, Sent};
 use mcpmini::protocol::opening::Certainty;
 use mcpmini::protocol::params::Params;
 use mcpmini::protocol::session::{
-    Abilities, Asker, Call, Event, Failure, Oddity, Output, Profile, Ticket,
+    Abilities, Asker, Call, Event, Failure, Fate, Oddity, Output, Profile, Ticket,
 };
 use mcpmini::protocol::{Incoming, Outgoing, Revision, Session};
 use serde_json::Value;
@@ -79,6 +84,8 @@ impl Player {
         match verb {
             "" | "#" => (),
             "open" => self.session = Session::new(certainty(rest), profile(rest), self.now),
+            "join" => self.session = Session::join(profile(rest), self.now),
+            "cancel-all" => self.session.cancel_all("test"),
             "call" => self.call(rest, None),
             "call-within" => {
                 let (limit, rest) = rest.split_once(' ').unwrap();
@@ -123,6 +130,14 @@ impl Player {
             "broken" => Incoming::Broken { id: Some(id), fault: fault(more) },
             "listening" => Incoming::Listening(true),
             "closed" => Incoming::Closed(fault(rest)),
+            "joined" => Incoming::Joined {
+                revision: Revision::named(number).unwrap(),
+                greeting: Some("{}".into()),
+            },
+            "reported" => {
+                let id = number.parse().ok();
+                Incoming::Reported { id, report: more.into(), fate: Fate::Unknown }
+            }
             _ => panic!("{}: {verb}?", self.place),
         };
         self.session.handle_incoming(incoming, self.now);
@@ -226,6 +241,7 @@ fn failure_text(failure: &Failure) -> String {
         Failure::NoCommonRevision(theirs) => format!("no common revision {}", theirs.join(",")),
         Failure::NotOpened(error) => format!("not opened {}", error.code),
         Failure::TooManyRounds => "too many rounds".to_owned(),
+        Failure::Reported { report, .. } => format!("reported {}", report.as_str()),
     }
 }
 
@@ -288,6 +304,7 @@ fn profile(words: &str) -> Profile {
         probe_timeout: Duration::from_millis(2000),
         start_timeout: Some(Duration::from_secs(30)),
         text_ids: words.contains("text-ids"),
+        relays: words.contains("relay"),
         listen: words.contains("listen"),
         tasks: words.contains("tasks"),
     }

@@ -75,6 +75,8 @@ pub(super) fn show(
             contact.run.remark(&format!("would start {line}"));
             messages(contact, &outgoing)
         }
+        // What goes to a session that is open is passed on by it.
+        Server::Shared(_) => messages(contact, &outgoing),
         Server::Http(target) => requests(contact, &target, &outgoing, false)?,
         Server::Sse(target) => {
             contact.run.warn(

@@ -38,9 +38,16 @@ pub(super) fn no_result(no_result: NoResult, place: &Place<'_>) -> Error {
     }
 }
 
-/// A run that a signal has ended.
+/// The error for a run that a signal has ended.
 pub(super) fn interrupted(signal: i32) -> Error {
     Error::new(Exit::Signal(signal as u8), format!("interrupted by signal {signal}"))
+}
+
+/// The error for a run whose time is over.
+pub(super) fn expired(max_time: Option<Duration>) -> Error {
+    let limit = max_time.and_then(Duration::duration).map(duration::show).unwrap_or_default();
+    let text = format!("not done within {limit}, the limit for everything");
+    Error::new(Exit::Timeout, text).hint("see --max-time")
 }
 
 /// An error that the server answered with.
@@ -96,6 +103,7 @@ fn failed(failure: Failure, place: &Place<'_>) -> Error {
             let explained = Error::from(&error).phase(Phase::Negotiate).sent(Sent::No);
             explained.hint("the server refused to open a session")
         }
+        Failure::Reported { report, .. } => Error::from_json(report.as_str()),
         Failure::TooManyRounds => {
             let text = "the server asks for input again and again";
             Error::new(Exit::Protocol, text).phase(Phase::Request).sent(Sent::Yes)
@@ -123,10 +131,8 @@ fn timeout(timed_out: TimedOut, place: &Place<'_>) -> Error {
             (format!("Request timeout after {milliseconds}ms"), Phase::Request, "see --timeout")
         }
         Limit::Total => {
-            let limit = place.max_time.and_then(Duration::duration).map(duration::show);
-            let limit = limit.unwrap_or_default();
             let phase = if timed_out.sent { Phase::Request } else { Phase::Start };
-            (format!("not done within {limit}, the limit for everything"), phase, "see --max-time")
+            (expired(place.max_time).message, phase, "see --max-time")
         }
     };
     let sent = if timed_out.sent { Sent::Maybe } else { Sent::No };

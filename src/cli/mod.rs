@@ -10,6 +10,8 @@ pub mod terminal;
 mod answer;
 mod answers;
 mod approve;
+mod batch;
+mod bench;
 mod call;
 mod catalog;
 mod complete;
@@ -34,6 +36,7 @@ mod resources;
 mod rpc;
 mod run;
 mod schema;
+mod session;
 mod sources;
 mod target;
 mod task;
@@ -115,6 +118,9 @@ async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Ex
         Command::Info(info) => info::run(run, info, executor).await,
         Command::Ping(ping) => ping::run(run, ping, executor).await,
         Command::Rpc(rpc) => rpc::run(run, rpc, executor).await,
+        Command::Batch(batch) => batch::run(run, batch, executor).await,
+        Command::Bench(bench) => bench::run(run, bench, executor).await,
+        Command::Session(session) => session::run(run, session, executor).await,
         Command::Approve(approve) => approve::run(run, approve),
         Command::Add(add) => config::add(run, add),
         Command::Remove(remove) => config::remove(run, remove),

@@ -1,6 +1,10 @@
 //! One run of the program: what was asked for, and the ways to say something beside the answer.
 
+use std::cell::Cell;
+use std::task::Poll;
 use std::time::Instant;
+
+use futures_lite::future;
 
 use super::args::settings::{self, Environment, Settings};
 use super::args::{Command, Globals, Invocation};
@@ -11,6 +15,7 @@ use super::terminal::Stream;
 use super::tracer::Tracer;
 use crate::env::Env;
 use crate::env::signals::Endings;
+use crate::protocol::jsonrpc::Limits;
 use crate::protocol::trace::Trace;
 
 /// One run of the program.
@@ -30,6 +35,8 @@ pub(super) struct Run<'a> {
     warnings: Warnings,
     tracer: Option<Tracer>,
     endings: Endings,
+    /// How many signals have come, and the number of the last one.
+    interruptions: Cell<(u32, i32)>,
 }
 
 impl<'a> Run<'a> {
@@ -61,6 +68,7 @@ impl<'a> Run<'a> {
             warnings: Warnings::new(style),
             tracer,
             endings,
+            interruptions: Cell::default(),
         })
     }
 
@@ -69,9 +77,30 @@ impl<'a> Run<'a> {
         self.command
     }
 
-    /// The number of the next signal that asks us to end.
+    /// The bounds on messages.
+    pub(super) fn limits(&self) -> Limits {
+        Limits {
+            message: self.globals.max_message.unwrap_or(Limits::default().message),
+            depth: self.globals.max_depth.unwrap_or(Limits::default().depth),
+        }
+    }
+
+    /// The number of the next signal that asks us to end. Everybody who waits is told; all must
+    /// wait in one task.
     pub(super) async fn interrupted(&self) -> i32 {
-        self.endings.next().await
+        let seen = self.interruptions.get().0;
+        future::poll_fn(|context| {
+            if let Poll::Ready(signal) = self.endings.poll_next(context) {
+                self.interruptions.set((self.interruptions.get().0 + 1, signal));
+                // Those who were asked before in this turn have not seen it yet.
+                context.waker().wake_by_ref();
+            }
+            match self.interruptions.get() {
+                (count, signal) if seen < count => Poll::Ready(signal),
+                _ => Poll::Pending,
+            }
+        })
+        .await
     }
 
     /// Says something that people may want to know, once.

@@ -2,7 +2,17 @@
 //!
 //! The only loop of the program is [`Client::next_event`]. Everything else asks for something and
 //! waits for the event that answers it.
+//!
+//! ```text
+//! Flights   calls, each sent again as the policy of `retry` says
+//!   Link    a server, opened when it is needed and anew after it was lost
+//!   Client  one session and one connection
+//! ```
 
+pub mod retry;
+
+mod flights;
+mod link;
 mod open;
 mod pages;
 mod rehearse;
@@ -13,14 +23,15 @@ use std::time::Instant;
 use async_io::Timer;
 use futures_lite::FutureExt;
 
+pub use self::flights::{Flights, Happening, Landed};
+pub use self::link::{Access, Link};
 pub use self::open::{Server, open};
 pub use self::pages::{Pages, RepeatedPage};
 pub use self::rehearse::rehearse;
 use crate::protocol::Session;
-use crate::protocol::json::Json;
 use crate::protocol::jsonrpc::{ErrorObject, Notification};
 use crate::protocol::message::Incoming;
-use crate::protocol::session::{Call, Event, Failure, Oddity, Output, Question, Ticket};
+use crate::protocol::session::{Call, Event, Failure, Fate, Oddity, Output, Question, Ticket};
 use crate::transport::Connection;
 
 /// A server that can be asked.
@@ -65,6 +76,17 @@ pub enum NoResult {
     Asked(Question),
     /// A signal came, with this number.
     Interrupted(i32),
+}
+
+impl NoResult {
+    /// How far the request came.
+    pub fn fate(&self) -> Fate {
+        match self {
+            NoResult::Failed(failure) => failure.fate(),
+            NoResult::Error(_) | NoResult::Odd(_) | NoResult::Asked(_) => Fate::Settled,
+            NoResult::Interrupted(_) => Fate::Settled,
+        }
+    }
 }
 
 impl Client {
@@ -147,64 +169,11 @@ impl Client {
         None
     }
 
-    /// Makes a call and waits for its end.
-    pub async fn call(
-        &mut self,
-        call: Call,
-        observer: &mut dyn Observer,
-        interrupted: impl Future<Output = i32>,
-    ) -> Result<Json, NoResult> {
-        let ticket = self.begin(call);
-        let outcome = async { Ok(self.finish(ticket, observer).await) };
-        let outcome = outcome.or(async { Err(interrupted.await) }).await;
-        match outcome {
-            Ok(Ok(result)) => Ok(result),
-            Ok(Err(no_result)) => {
-                // Only calls that still run are given up; for the others this does nothing.
-                self.session.cancel(ticket, "the client gave up");
-                Err(no_result)
-            }
-            Err(signal) => {
-                self.session.cancel(ticket, "interrupted");
-                Err(NoResult::Interrupted(signal))
-            }
-        }
-    }
-
-    async fn finish(
-        &mut self,
-        ticket: Ticket,
-        observer: &mut dyn Observer,
-    ) -> Result<Json, NoResult> {
-        loop {
-            match self.next_event().await {
-                Event::Answered(answered, Ok(result)) if answered == ticket => return Ok(result),
-                Event::Answered(answered, Err(error)) if answered == ticket => {
-                    return Err(NoResult::Error(error));
-                }
-                Event::Failed(failed, failure) if failed == ticket => {
-                    return Err(NoResult::Failed(failure));
-                }
-                Event::Answered(..) | Event::Failed(..) | Event::Closed(_) => (),
-                Event::Opened(_) => observer.opened(&self.session),
-                Event::Notified(notification) => observer.notified(&notification),
-                Event::Oddity(oddity) => {
-                    if !observer.odd(&oddity) {
-                        return Err(NoResult::Odd(oddity));
-                    }
-                }
-                Event::Asked(question) => match observer.asked(&question) {
-                    Reply::Answer(answer) => self.session.answer(question.from, answer),
-                    Reply::End => return Err(NoResult::Asked(question)),
-                },
-            }
-        }
-    }
-
-    /// Hands what the session still has to say to the transport and waits until the transport has
-    /// shut down. When `hurry` is ready, there is no more time to be polite.
+    /// Gives up what is still open, hands what the session has to say to the transport, and waits
+    /// until the transport has shut down. When `hurry` is ready, there is no more time to be polite.
     pub async fn close(mut self, hurry: impl Future) {
         let now = Instant::now();
+        self.session.cancel_all("the client gave up");
         loop {
             match self.session.poll(now) {
                 Output::Transmit(outgoing) => self.connection.send(outgoing),

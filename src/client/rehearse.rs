@@ -79,6 +79,7 @@ mod tests {
                 text_ids: false,
                 listen,
                 tasks: false,
+                relays: false,
             };
             let call = Call { method: method::CALL_TOOL.into(), ..Call::default() };
             let transmitted = rehearse(certainty, profile, call);

@@ -5,6 +5,7 @@
 //! wrong order.
 
 pub mod http;
+pub mod shared;
 pub mod sse;
 pub mod stdio;
 pub mod tail;

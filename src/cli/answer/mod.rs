@@ -205,6 +205,12 @@ fn raw(result: &CallResult<'_>) -> Result<Vec<u8>, Error> {
     }
 }
 
+/// Why a tool failed, if its result says that it did.
+pub(super) fn failure(json: &Json) -> Option<String> {
+    let result = CallResult::read(json.as_str(), &mut Document::new());
+    result.is_error.then(|| failure_text(&result))
+}
+
 /// What a failed tool says.
 fn failure_text(result: &CallResult<'_>) -> String {
     let mut text = String::new();

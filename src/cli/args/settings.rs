@@ -29,6 +29,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("MCPMINI_PROTOCOL", "VERSION as for --protocol"),
     ("MCPMINI_ERRORS", "json as --json-errors, or text"),
     ("MCPMINI_CACHE", "off as --no-cache, or on"),
+    ("MCPMINI_SESSION", "the socket of the session whose servers are used"),
     ("MCPMINI_TRACE", "FILE|fd:N as for --trace, but appends to FILE"),
     ("NO_COLOR", "if not empty, no colours"),
     ("CLICOLOR_FORCE", "if neither empty nor 0, colours even without a terminal"),
@@ -88,6 +89,8 @@ pub struct Settings {
     pub color: ColorRule,
     /// The only configuration file to read.
     pub config: Option<PathBuf>,
+    /// The socket of the session whose servers are used.
+    pub session: Option<PathBuf>,
     /// What to do with stored answers.
     pub cache: Cache,
     /// How long the server may be silent.
@@ -132,6 +135,7 @@ impl Settings {
                 .config
                 .clone()
                 .or_else(|| variable("MCPMINI_CONFIG", env).map(PathBuf::from)),
+            session: variable("MCPMINI_SESSION", env).map(PathBuf::from),
             cache: cache(globals, env)?,
             timeout: or_variable(globals.timeout, "MCPMINI_TIMEOUT", env)?,
             max_time: or_variable(globals.max_time, "MCPMINI_MAX_TIME", env)?,

@@ -97,6 +97,17 @@ fn meaning(line: &str) -> String {
             demands(&rpc.select, &rpc.expect, None).for_each(&mut add);
             add(format!("{} {} {:?}", rpc.server, rpc.method, rpc.params));
         }
+        Command::Batch(batch) => {
+            switch(batch.ordered, "--ordered");
+            switch(batch.keep_going, "--keep-going");
+            add(format!("{:?} {} {}", batch.jobs, batch.server, batch.input));
+        }
+        Command::Bench(bench) => {
+            switch(bench.keep_going, "--keep-going");
+            let (calls, jobs) = (bench.calls, bench.jobs);
+            add(format!("{calls:?} {jobs:?} {} {} {:?}", bench.server, bench.tool, bench.args));
+        }
+        Command::Session(session) => add(format!("{:?}", session.servers)),
         Command::Approve(approve) => add(format!("{:?} {:?}", approve.name, approve.accept)),
         other => primitive(other).into_iter().for_each(&mut add),
     }

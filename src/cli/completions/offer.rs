@@ -84,8 +84,9 @@ fn at_cursor(typed: &Typed<'_>, current: &str, table: &Table, env: &Env) -> Offe
     }
     let has_tail = typed.command.is_some_and(|command| WITH_TAIL.contains(&command));
     match &typed.tail {
-        Some(_) if typed.command == Some("call") => {
-            return stored::options(&typed.named("call", table), typed, current, env);
+        Some(_) if typed.command.is_some_and(takes_arguments) => {
+            let named = typed.named(typed.command.unwrap_or_default(), table);
+            return stored::options(&named, typed, current, env);
         }
         Some(_) if has_tail => return Offer::Files,
         _ => (),
@@ -222,10 +223,15 @@ fn word(typed: &Typed<'_>, command: &str, current: &str, table: &Table, env: &En
         "NAME" => Offer::Words(servers(typed, env)),
         "TOOL" => Offer::Words(stored::names(&named, typed, env)),
         "URI" => Offer::Words(stored::resources(&named, typed, env)),
-        "ARG" if command == "call" => stored::arguments(&named, typed, current, env),
+        "ARG" if takes_arguments(command) => stored::arguments(&named, typed, current, env),
         "ARG" if command == "prompt" => stored::prompt_arguments(&named, typed, current, env),
         name => values::of_word(command, name),
     }
+}
+
+/// Whether a command takes the arguments of a tool.
+fn takes_arguments(command: &str) -> bool {
+    ["call", "bench"].contains(&command)
 }
 
 /// The servers of the configuration.

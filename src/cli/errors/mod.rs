@@ -5,6 +5,7 @@
 
 mod causes;
 mod render;
+mod report;
 pub mod warnings;
 
 pub use warnings::Warnings;

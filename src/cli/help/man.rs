@@ -122,14 +122,14 @@ impl Man {
     fn command(&mut self, table: &Table, command: &CommandInfoWithArgs) {
         self.subsection(&format!("{} {}", names(command), whole_synopsis(command)));
         self.paragraph(&format!("{}.", sentence(command.description)));
-        command.notes.iter().for_each(|note| self.paragraph(&super::unescaped(note)));
+        command.notes.iter().for_each(|note| self.paragraph(&super::single_braces(note)));
         for word in command.positionals {
             self.item(word.name, &format!("{}.", sentence(word.description)));
         }
         let own = |flag: &&Flag| flag.commands.contains(&command.name);
         table.flags.iter().filter(own).for_each(|flag| self.flag(flag));
         for example in command.examples {
-            self.example(&super::unescaped(example));
+            self.example(&super::single_braces(example));
         }
     }
 }

@@ -102,7 +102,7 @@ fn about_command(layout: &mut Layout, table: &Table, command: &CommandInfoWithAr
     layout.line("");
     layout.paragraph(&format!("{}.", sentence(command.description)));
     for note in command.notes {
-        layout.paragraph(&unescaped(note));
+        layout.paragraph(&single_braces(note));
     }
     layout.line("");
     let words = command.positionals.iter().map(|word| (word.name, word.description));
@@ -115,7 +115,7 @@ fn about_command(layout: &mut Layout, table: &Table, command: &CommandInfoWithAr
     }
     layout.heading("Examples:");
     for example in command.examples {
-        layout.line(&format!("  {}", unescaped(example)));
+        layout.line(&format!("  {}", single_braces(example)));
     }
     if is_call {
         groups(layout, table);
@@ -130,6 +130,11 @@ fn about_command(layout: &mut Layout, table: &Table, command: &CommandInfoWithAr
              after 30s (-t). Exit codes: `mcpmini help exit-codes`.",
         );
     }
+}
+
+/// In argh's eyes notes and examples are format strings.
+fn single_braces(text: &str) -> String {
+    text.replace("{{", "{").replace("}}", "}")
 }
 
 fn about_topic(layout: &mut Layout, table: &Table, topic: &str) {
@@ -218,16 +223,12 @@ fn names(command: &CommandInfoWithArgs) -> String {
 /// The words of a command, and what it makes of those after `--`.
 fn whole_synopsis(command: &CommandInfoWithArgs) -> String {
     let tail = match command.name {
-        "call" => " [-- --KEY VALUE...]",
+        "call" | "bench" => " [-- --KEY VALUE...]",
+        "session" => " -- COMMAND [ARG...]",
         "add" => " [-- COMMAND ARG...]",
         _ => "",
     };
     format!("{}{tail}", synopsis(command))
-}
-
-/// A note or an example as people read it. In argh's eyes it is a format string.
-fn unescaped(text: &str) -> String {
-    text.replace("{{", "{").replace("}}", "}")
 }
 
 /// argh wants descriptions to begin in lower case.

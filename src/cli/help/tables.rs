@@ -58,7 +58,17 @@ pub(super) const GROUPS: &[(&str, &[&str])] = &[
             "--trace",
         ],
     ),
-    ("Time", &["--timeout", "--max-time", "--start-timeout", "--shutdown-timeout"]),
+    (
+        "Time",
+        &[
+            "--timeout",
+            "--max-time",
+            "--start-timeout",
+            "--shutdown-timeout",
+            "--retry",
+            "--retry-delay",
+        ],
+    ),
     ("Servers that are started", &["--env", "--inherit-env", "--cwd", "--arg", "--stderr"]),
     (
         "Servers on the network",

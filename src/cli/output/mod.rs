@@ -9,6 +9,8 @@ pub(super) use file::place;
 pub(super) use parts::Parts;
 pub(super) use table::{Table, align, cell};
 
+pub(super) use file::Growing;
+
 use std::borrow::Cow;
 
 use super::errors::{Error, Phase};

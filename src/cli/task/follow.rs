@@ -152,7 +152,7 @@ pub(super) async fn update(
     id: &str,
     responses: &str,
 ) -> Result<Json, Error> {
-    if contact.settle().await?.is_some_and(|revision| revision.tasks == Tasks::Asked) {
+    if contact.settle().await?.tasks == Tasks::Asked {
         let text = "with this revision a task is answered while `mcpmini task result` waits for it";
         return Err(Error::new(Exit::Usage, text).phase(Phase::Request).sent(Sent::No));
     }

@@ -47,7 +47,7 @@ pub(super) async fn must_be_asked_for(
     contact: &mut Contact<'_>,
     tool: Option<&Tool>,
 ) -> Result<bool, Error> {
-    let Some(revision) = contact.settle().await? else { return Ok(false) };
+    let revision = contact.settle().await?;
     let why_not = match revision.tasks {
         Tasks::Extension => return Ok(false),
         Tasks::None => format!("revision {} has no tasks", revision.date),

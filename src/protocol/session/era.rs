@@ -188,6 +188,12 @@ impl Session {
         }
     }
 
+    pub(super) fn handle_joined(&mut self, revision: &'static Revision, greeting: Option<Json>) {
+        if !self.is_settled() {
+            self.open(revision, greeting);
+        }
+    }
+
     pub(super) fn handle_listening(&mut self) {
         if let Step::Listening(revision) = self.stage.step {
             self.stage.step = Step::Ready(revision);

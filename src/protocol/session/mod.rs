@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
 pub use call::{Call, Ticket};
-pub use event::{Asker, Event, Failure, Limit, Oddity, Question, TimedOut};
+pub use event::{Asker, Event, Failure, Fate, Limit, Oddity, Question, TimedOut};
 
 use self::call::OpenCall;
 use self::era::Stage;
@@ -48,6 +48,8 @@ pub struct Profile {
     pub start_timeout: Option<Duration>,
     /// Whether request ids are sent as strings.
     pub text_ids: bool,
+    /// Whether calls are carried for others, who answer themselves what a result asks for.
+    pub relays: bool,
     /// Whether the binding has a stream for what no request asked for, opened by
     /// [`Outgoing::Listen`], and it should be open before the first call.
     pub listen: bool,
@@ -123,7 +125,18 @@ pub struct Session {
 impl Session {
     /// A session that begins to open at `now`.
     pub fn new(certainty: Certainty, profile: Profile, now: Instant) -> Session {
-        let mut session = Session {
+        let mut session = Session::unopened(certainty, profile, now);
+        session.begin(now);
+        session
+    }
+
+    /// A session that somebody else has open and that we share, once the transport says so.
+    pub fn join(profile: Profile, now: Instant) -> Session {
+        Session::unopened(Certainty::Unknown, profile, now)
+    }
+
+    fn unopened(certainty: Certainty, profile: Profile, now: Instant) -> Session {
+        Session {
             stage: Stage::begin(&profile, now),
             profile,
             certainty,
@@ -135,9 +148,7 @@ impl Session {
             deadlines: BTreeSet::new(),
             output: VecDeque::new(),
             counts: Counts::default(),
-        };
-        session.begin(now);
-        session
+        }
     }
 
     /// What the server said about itself; `None` until the session is open.
@@ -148,6 +159,27 @@ impl Session {
     /// Whether it is settled which revision is spoken, or that there will be none.
     pub fn is_settled(&self) -> bool {
         self.stage.revision().is_some() || self.stage.failure().is_some()
+    }
+
+    /// Whether it has ended, or will never be open: every further call fails.
+    pub fn is_over(&self) -> bool {
+        self.stage.failure().is_some()
+    }
+
+    /// Whether [`Session::poll`] has something to say at once.
+    pub fn has_more_to_say(&self) -> bool {
+        !self.output.is_empty()
+    }
+
+    /// The revision that is spoken, or why there is none, as a call that was not sent sees it.
+    ///
+    /// # Panics
+    /// When the session is not settled.
+    pub fn settled(&self) -> Result<&'static Revision, Failure> {
+        match self.stage.failure() {
+            Some(failure) => Err(failure.clone().unsent()),
+            None => Ok(self.stage.revision().expect("a settled session has a revision")),
+        }
     }
 
     /// What was ignored so far.
@@ -172,6 +204,8 @@ impl Session {
             Incoming::Broken { id: Some(id), fault } => self.handle_broken(id, fault),
             Incoming::Broken { id: None, fault } => self.odd(Oddity::Undelivered(fault.text)),
             Incoming::Listening(_) => self.handle_listening(),
+            Incoming::Joined { revision, greeting } => self.handle_joined(revision, greeting),
+            Incoming::Reported { id, report, fate } => self.handle_reported(id, report, fate),
             Incoming::Skipped(malformed) => self.handle_malformed(malformed),
             Incoming::Closed(fault) => self.handle_closed(&fault),
         }
@@ -228,11 +262,18 @@ impl Session {
 
     /// A call shows a sign of life, so its idle time begins anew.
     fn note_progress(&mut self, params: Option<&Json>, now: Instant) {
-        let token = params.and_then(|params| scan::member(params.as_str(), "progressToken"));
-        let echo = token.and_then(|token| Id::from_json(token).echo(false));
-        let Some(Echo::Exact(number) | Echo::Retyped(number)) = echo else { return };
-        if let Some(&Purpose::Call(ticket)) = self.pending.get(number) {
+        if let Some(ticket) = self.call_of_progress(params) {
             self.rearm(ticket, now);
+        }
+    }
+
+    /// The call that a `notifications/progress` with these parameters is about.
+    pub fn call_of_progress(&self, params: Option<&Json>) -> Option<Ticket> {
+        let token = scan::member(params?.as_str(), "progressToken")?;
+        let (Echo::Exact(number) | Echo::Retyped(number)) = Id::from_json(token).echo(false)?;
+        match self.pending.get(number) {
+            Some(&Purpose::Call(ticket)) => Some(ticket),
+            _ => None,
         }
     }
 
