@@ -19,11 +19,10 @@ use super::session;
 use super::target;
 use super::watcher::Watcher;
 use crate::auth::{How, Person};
-use crate::cache::{Eras, Lists, Mode};
+use crate::cache::{Eras, Lists};
 use crate::client::retry::Policy;
-use crate::client::{Access, Flights, Landed, Link, NoResult, Observer, Reply, Server};
+use crate::client::{self, Access, Flights, Landed, Link, NoResult, Observer, Reply, Server};
 use crate::config::{self, Endpoint};
-use crate::protocol::Revision;
 use crate::protocol::json::{self, Json};
 use crate::protocol::message::Sent;
 use crate::protocol::method;
@@ -32,6 +31,7 @@ use crate::protocol::params::Params;
 use crate::protocol::session::{
     Abilities, About, Call, Failure, Limit, Profile, Question, Session, TimedOut,
 };
+use crate::protocol::{Outgoing, Revision};
 use crate::trust;
 
 /// How long a server may leave a probe unanswered before it gets `initialize` beside it. A process
@@ -75,11 +75,7 @@ impl<'a> Contact<'a> {
         trust::admit(&resolved, run.env, &overrides).map_err(explain::trust)?;
         let server = config::expand(&resolved, &overrides, run.env).map_err(explain::config)?;
         target::check_options(run, &server)?;
-        let mode = match run.settings.cache {
-            settings::Cache::On => Mode::On,
-            settings::Cache::Refresh => Mode::Refresh,
-            settings::Cache::Off => Mode::Off,
-        };
+        let mode = run.cache_mode();
         Ok(Contact {
             run,
             watcher: Watcher::new(run)?,
@@ -223,6 +219,17 @@ impl<'a> Contact<'a> {
         Ok(result)
     }
 
+    /// Everything that would go out for a request, its own message last.
+    pub(super) fn rehearse(
+        &self,
+        method: &str,
+        params: Params,
+        mirrored: Vec<(String, String)>,
+    ) -> Vec<Outgoing> {
+        let call = self.prepare(method, params, mirrored);
+        client::rehearse(self.certainty(), self.profile(), call)
+    }
+
     /// Waits for the next of many calls to end, see [`Flights::landed`].
     pub(super) async fn landed<T>(&mut self, flights: &mut Flights<T>) -> Result<Landed<T>, Error> {
         let (link, watcher) = self.link()?;
@@ -346,9 +353,10 @@ impl<'a> Contact<'a> {
         Ok((self.link.insert(link), &mut self.watcher))
     }
 
-    fn access(&self) -> Result<Access<'a>, Error> {
+    /// What the session is told about us.
+    fn profile(&self) -> Profile {
         let abilities = self.watcher.abilities();
-        let profile = Profile {
+        Profile {
             client: (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
             abilities,
             probe_timeout: if self.is_http() { PROBE_TIMEOUT_HTTP } else { PROBE_TIMEOUT_STDIO },
@@ -360,12 +368,16 @@ impl<'a> Contact<'a> {
             listen: self.is_http() && abilities != Abilities::default(),
             authorizes: false,
             extensions: Vec::new(),
-        };
+        }
+    }
+
+    fn access(&self) -> Result<Access<'a>, Error> {
         let (executor, limits, certainty) = (self.executor, self.run.limits(), self.certainty());
+        let profile = self.profile();
         let shared = match self.anew {
             // Whoever logs in wants to hear from the server itself.
             true => None,
-            false => session::target(self.run, &self.server, abilities)?,
+            false => session::target(self.run, &self.server, profile.abilities)?,
         };
         let server = match shared {
             Some(shared) => Server::Shared(shared),
@@ -406,7 +418,7 @@ impl<'a> Contact<'a> {
     }
 
     /// What is known about the revision before the server is asked. Looked up once.
-    fn certainty(&self) -> Certainty {
+    pub(super) fn certainty(&self) -> Certainty {
         *self.certainty.get_or_init(|| {
             if let Some(pinned) = self.pin() {
                 return Certainty::Pinned(pinned);

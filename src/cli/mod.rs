@@ -17,9 +17,12 @@ mod bench;
 mod call;
 mod catalog;
 mod complete;
+mod completions;
+mod config;
 mod contact;
 mod credentials;
 mod describe;
+mod dry_run;
 mod explain;
 mod find;
 mod info;
@@ -31,6 +34,7 @@ mod pattern;
 mod ping;
 mod prompts;
 mod read;
+mod replay;
 mod resources;
 mod rpc;
 mod run;
@@ -41,6 +45,7 @@ mod target;
 mod task;
 mod together;
 mod tools;
+mod tracer;
 mod watcher;
 
 use smol::LocalExecutor;
@@ -56,6 +61,16 @@ use crate::env::streams::ENDLESS;
 
 /// Does what the command line says; tells how the program ends.
 pub fn main(env: &Env) -> Exit {
+    if env.args.get(1).is_some_and(|word| word == completions::WORD) {
+        return completions::answer(env);
+    }
+    if env.args.get(1..).is_some_and(help::is_man_wanted) {
+        return say_farewell(&Farewell {
+            stream: Stream::Stdout,
+            text: help::man(),
+            exit: Exit::Ok,
+        });
+    }
     let variable = |name: &str| env.setting(name).and_then(|value| value.into_string().ok());
     let words = env.args.iter().skip(1).cloned().collect();
     let invocation = match parse(words) {
@@ -69,11 +84,21 @@ pub fn main(env: &Env) -> Exit {
             return say_farewell(&stop.farewell(&variable, Stream::is_terminal));
         }
     };
-    let run = Run::new(&invocation, settings, env);
+    let (as_json, is_colored) =
+        (settings.json_errors, settings.color.applies(env.terminals.stderr));
+    let run = match Run::new(&invocation, settings, env) {
+        Ok(run) => run,
+        Err(error) => {
+            run::report(&error, as_json, is_colored);
+            return error.exit;
+        }
+    };
     let executor = LocalExecutor::new();
     async_io::block_on(executor.run(async {
         executor.spawn(async_process::driver()).detach();
-        match dispatch(&run, &executor).await {
+        let done = dispatch(&run, &executor).await;
+        run.check_trace();
+        match done {
             Ok(exit) => exit,
             Err(error) => {
                 run.report(&error);
@@ -114,5 +139,10 @@ async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Ex
         Command::Login(command) => login::login(run, command, executor).await,
         Command::Logout(command) => login::logout(run, command, executor).await,
         Command::Token(command) => login::token(run, command, executor).await,
+        Command::Add(add) => config::add(run, add),
+        Command::Remove(remove) => config::remove(run, remove),
+        Command::Config(config) => config::run(run, config),
+        Command::Replay(replay) => replay::run(run, replay).await,
+        Command::Completions(wanted) => completions::print_script(run, wanted.shell),
     }
 }

@@ -13,9 +13,13 @@ use super::errors::{Error, Warnings};
 use super::exit::Exit;
 use super::explain;
 use super::terminal::Stream;
+use super::tracer::Tracer;
+use crate::cache::Mode;
 use crate::env::Env;
 use crate::env::signals::Endings;
+use crate::env::streams::ENDLESS;
 use crate::protocol::jsonrpc::Limits;
+use crate::protocol::trace::Trace;
 
 /// One run of the program.
 #[derive(Debug)]
@@ -34,6 +38,7 @@ pub(super) struct Run<'a> {
     pub(super) deadline: Option<Instant>,
     command: &'a Command,
     warnings: Warnings,
+    tracer: Option<Tracer>,
     endings: Endings,
     /// How many signals have come, and the number of the last one.
     interruptions: Cell<(u32, i32)>,
@@ -41,14 +46,21 @@ pub(super) struct Run<'a> {
 
 impl<'a> Run<'a> {
     /// A run that begins now.
-    pub(super) fn new(invocation: &'a Invocation, settings: Settings, env: &'a Env) -> Run<'a> {
+    pub(super) fn new(
+        invocation: &'a Invocation,
+        settings: Settings,
+        env: &'a Env,
+    ) -> Result<Run<'a>, Error> {
+        let append = invocation.globals.trace.is_none();
+        let tracer = settings.trace.as_ref().map(|target| Tracer::open(target, append, env));
+        let tracer = tracer.transpose()?;
         let total = settings.max_time.unwrap_or(settings::MAX_TIME).duration();
         let style = match (invocation.globals.quiet, settings.json_errors) {
             (true, _) => Style::Quiet,
             (false, true) => Style::Json,
             (false, false) => Style::Text { colored: settings.color.applies(env.terminals.stderr) },
         };
-        Run {
+        Ok(Run {
             globals: &invocation.globals,
             access: &invocation.access,
             tail: &invocation.tail,
@@ -57,10 +69,11 @@ impl<'a> Run<'a> {
             env,
             command: &invocation.command,
             warnings: Warnings::new(style),
+            tracer,
             // Without it, a signal ends us at once, and the end of its input ends the server.
             endings: Endings::watch().unwrap_or_default(),
             interruptions: Cell::default(),
-        }
+        })
     }
 
     /// What to do.
@@ -73,6 +86,15 @@ impl<'a> Run<'a> {
         Limits {
             message: self.globals.max_message.unwrap_or(Limits::default().message),
             depth: self.globals.max_depth.unwrap_or(Limits::default().depth),
+        }
+    }
+
+    /// How far what was learnt before may be used.
+    pub(super) fn cache_mode(&self) -> Mode {
+        match self.settings.cache {
+            settings::Cache::On => Mode::On,
+            settings::Cache::Refresh => Mode::Refresh,
+            settings::Cache::Off => Mode::Off,
         }
     }
 
@@ -124,6 +146,19 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// What is told of the messages to and from a server.
+    pub(super) fn trace(&self, server: &str) -> Trace {
+        let tracer = self.tracer.as_ref();
+        tracer.map(|tracer| tracer.of_server(server, self.env)).unwrap_or_default()
+    }
+
+    /// Warns when a trace that was asked for is not complete.
+    pub(super) fn check_trace(&self) {
+        if let Some(failure) = self.tracer.as_ref().and_then(Tracer::failure) {
+            self.warn(&failure);
+        }
+    }
+
     /// Says something of which not every character is ours.
     pub(super) fn say_foreign(&self, text: &str) {
         // Who has closed standard error does not want to hear it.
@@ -151,4 +186,14 @@ impl<'a> Run<'a> {
             }
         }
     }
+}
+
+/// Reports why a run could not begin.
+pub(super) fn report(error: &Error, as_json: bool, is_colored: bool) {
+    // Who has closed standard error does not want to hear it.
+    let _ = match as_json {
+        true => Stream::Stderr.write_text(&error.json_line(), ENDLESS),
+        // It was freed of control characters where it was made, and then coloured.
+        false => Stream::Stderr.write(error.text(is_colored).as_bytes(), ENDLESS),
+    };
 }
