@@ -45,7 +45,7 @@ pub(super) async fn run(
     }
     let called = answer(run, call, &words, &contents, wishes, &mut contact).await;
     if let (Format::Events, Err(error)) = (run.settings.output, &called) {
-        events::write_error(error);
+        events::write_error(run, error);
     }
     contact.finish(called).await
 }

@@ -9,18 +9,20 @@ use smol::LocalExecutor;
 use super::args::choices::{IdFormat, Protocol};
 use super::args::settings;
 use super::args::values::Assigned;
+use super::authorize;
 use super::duration;
-use super::errors::{Error, Phase};
+use super::errors::Error;
 use super::exit::Exit;
 use super::explain::{self, Place};
 use super::run::Run;
 use super::session;
 use super::target;
 use super::watcher::Watcher;
+use crate::auth::{Authorizer, How, Person};
 use crate::cache::{Eras, Lists, Mode};
 use crate::client::retry::Policy;
 use crate::client::{self, Access, Flights, Landed, Link, NoResult, Observer, Reply, Server};
-use crate::config::{self, Binding, Endpoint};
+use crate::config::{self, Endpoint};
 use crate::protocol::json::{self, Json};
 use crate::protocol::message::Sent;
 use crate::protocol::method;
@@ -51,9 +53,13 @@ pub(super) struct Contact<'a> {
     eras: Eras,
     certainty: OnceCell<Certainty>,
     executor: &'a LocalExecutor<'static>,
-    link: Option<Link<'a>>,
+    pub(super) link: Option<Link<'a>>,
     watcher: Watcher<'a>,
     tasks: bool,
+    /// Who can log in.
+    pub(super) person: Person,
+    /// Whether a token that is kept does not count.
+    pub(super) anew: bool,
 }
 
 impl<'a> Contact<'a> {
@@ -66,10 +72,6 @@ impl<'a> Contact<'a> {
     ) -> Result<Contact<'a>, Error> {
         let overrides = target::overrides(run)?;
         let resolved = config::resolve(word, run.env, &overrides).map_err(explain::config)?;
-        if resolved.definition.disabled {
-            let text = format!("the server \"{}\" is disabled in the configuration", resolved.name);
-            return Err(Error::new(Exit::Config, text).phase(Phase::Config));
-        }
         trust::admit(&resolved, run.env, &overrides).map_err(explain::trust)?;
         let server = config::expand(&resolved, &overrides, run.env).map_err(explain::config)?;
         target::check_options(run, &server)?;
@@ -88,6 +90,11 @@ impl<'a> Contact<'a> {
             executor,
             link: None,
             tasks: false,
+            person: match run.settings.login {
+                true => authorize::person(run, How::Browser),
+                false => Person::absent(),
+            },
+            anew: false,
         })
     }
 
@@ -203,8 +210,9 @@ impl<'a> Contact<'a> {
         let result = match landed.or(interrupted).await {
             Ok(landed) => landed?.result,
             Err(signal) => {
-                self.cancel(&mut flights, "interrupted");
-                Err(NoResult::Interrupted(signal))
+                let given_up = self.cancel(&mut flights, "interrupted");
+                let sent = given_up.iter().any(|(_, sent)| *sent != Sent::No);
+                Err(NoResult::Interrupted { signal, sent })
             }
         };
         if let Err(NoResult::Failed(Failure::NoCommonRevision(_) | Failure::TimedOut(_))) = &result
@@ -215,15 +223,19 @@ impl<'a> Contact<'a> {
         Ok(result)
     }
 
-    /// Everything that would go out for a request, its own message last.
+    /// Everything that would go out for a request, its own message last. `authorizer` is what gets
+    /// tokens for the server.
     pub(super) fn rehearse(
         &self,
         method: &str,
         params: Params,
         mirrored: Vec<(String, String)>,
+        authorizer: Option<&Authorizer>,
     ) -> Vec<Outgoing> {
         let call = self.prepare(method, params, mirrored);
-        client::rehearse(self.certainty(), self.profile(), call)
+        let mut profile = self.profile();
+        profile.extensions.extend(authorizer.into_iter().flat_map(Authorizer::extensions));
+        client::rehearse(self.certainty(), profile, call)
     }
 
     /// Waits for the next of many calls to end, see [`Flights::landed`].
@@ -279,6 +291,7 @@ impl<'a> Contact<'a> {
         let place =
             Place { stdio, server: &self.server.name, max_time: self.run.settings.max_time };
         let error = explain::no_result(no_result, &place).server(self.server.name.clone());
+        let error = self.without_secrets(self.with_denial(error));
         if error.stderr_tail.is_some() {
             return error;
         }
@@ -339,7 +352,11 @@ impl<'a> Contact<'a> {
     pub(super) fn link(&mut self) -> Result<(&mut Link<'a>, &mut Watcher<'a>), Error> {
         let link = match self.link.take() {
             Some(link) => link,
-            None => Link::new(self.access()?),
+            None => {
+                let access = self.access()?;
+                let authorizer = self.loaded_authorizer(&access.server)?;
+                Link::new(access, authorizer)
+            }
         };
         Ok((self.link.insert(link), &mut self.watcher))
     }
@@ -357,15 +374,22 @@ impl<'a> Contact<'a> {
             relays: self.run.command().is_relay(),
             // Over HTTP a legacy server may put its questions on the stream that nobody asked for.
             listen: self.is_http() && abilities != Abilities::default(),
+            authorizes: false,
+            extensions: Vec::new(),
         }
     }
 
     fn access(&self) -> Result<Access<'a>, Error> {
         let (executor, limits, certainty) = (self.executor, self.run.limits(), self.certainty());
         let profile = self.profile();
-        let server = match session::target(self.run, &self.server, profile.abilities)? {
+        let shared = match self.anew {
+            // Whoever logs in wants to hear from the server itself.
+            true => None,
+            false => session::target(self.run, &self.server, profile.abilities)?,
+        };
+        let server = match shared {
             Some(shared) => Server::Shared(shared),
-            None => self.target()?,
+            None => target::server(self.run, &self.server)?,
         };
         Ok(Access { executor, server, limits, certainty, profile })
     }
@@ -413,27 +437,12 @@ impl<'a> Contact<'a> {
             }
         })
     }
-
-    /// What a transport needs to reach the server.
-    pub(super) fn target(&self) -> Result<Server, Error> {
-        match &self.server.endpoint {
-            Endpoint::Stdio(endpoint) => {
-                Ok(Server::Stdio(target::stdio(self.run, &self.server.name, endpoint)))
-            }
-            Endpoint::Http(endpoint) => {
-                let target = target::http(self.run, &self.server.name, endpoint)?;
-                Ok(match endpoint.binding {
-                    Binding::Sse => Server::Sse(target),
-                    Binding::Auto | Binding::Http => Server::Http(target),
-                })
-            }
-        }
-    }
 }
 
 /// Ready when the run must end without an answer: by a signal, or because its time is over.
 async fn ended(run: &Run<'_>) -> NoResult {
-    let interrupted = async { NoResult::Interrupted(run.interrupted().await) };
+    let interrupted =
+        async { NoResult::Interrupted { signal: run.interrupted().await, sent: false } };
     let expired = async {
         match run.deadline {
             Some(deadline) => async_io::Timer::at(deadline).await,

@@ -9,6 +9,7 @@ use super::contact::Contact;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::output;
+use super::target;
 use crate::client::Server;
 use crate::config::quoting;
 use crate::protocol::Outgoing;
@@ -65,8 +66,11 @@ pub(super) fn show(
              (server/discover), and what follows is shown for {newest} (see --protocol)"
         ));
     }
-    let outgoing = contact.rehearse(method, params, mirrored);
-    let text = match contact.target()? {
+    let target = target::server(contact.run, &contact.server)?;
+    // It knows of a token from an earlier login, and adds it to the target.
+    let authorizer = contact.loaded_authorizer(&target)?;
+    let outgoing = contact.rehearse(method, params, mirrored, authorizer.as_ref());
+    let text = match target {
         Server::Stdio(target) => {
             let words = target.args.iter().map(|word| word.to_string_lossy());
             let words: Vec<_> =

@@ -7,9 +7,11 @@ pub mod exit;
 pub mod help;
 pub mod terminal;
 
+mod access;
 mod answer;
 mod answers;
 mod approve;
+mod authorize;
 mod batch;
 mod bench;
 mod call;
@@ -26,6 +28,7 @@ mod find;
 mod info;
 mod lines;
 mod listing;
+mod login;
 mod output;
 mod pattern;
 mod ping;
@@ -47,12 +50,14 @@ mod watcher;
 
 use smol::LocalExecutor;
 
-use self::args::{Command, parse};
+use self::args::stop::Farewell;
+use self::args::{Command, Stop, parse};
 use self::errors::Error;
 use self::exit::Exit;
 use self::run::Run;
 use self::terminal::Stream;
 use crate::env::Env;
+use crate::env::streams::ENDLESS;
 
 /// Does what the command line says; tells how the program ends.
 pub fn main(env: &Env) -> Exit {
@@ -66,18 +71,16 @@ pub fn main(env: &Env) -> Exit {
     let words = env.args.iter().skip(1).cloned().collect();
     let invocation = match parse(words) {
         Ok(invocation) => invocation,
-        Err(stop) => {
-            let farewell = stop.farewell(&variable, Stream::is_terminal);
-            return print(farewell.stream, &farewell.text, farewell.exit);
+        Err(stop) => return say_farewell(&stop.farewell(&variable, Stream::is_terminal)),
+    };
+    let settings = match invocation.settings(&variable) {
+        Ok(settings) => settings,
+        Err(mistake) => {
+            let stop = Stop::late(mistake, &invocation.globals);
+            return say_farewell(&stop.farewell(&variable, Stream::is_terminal));
         }
     };
-    let run = match Run::new(&invocation, env, &variable) {
-        Ok(run) => run,
-        Err(error) => {
-            run::report(&error, invocation.globals.json_errors, env);
-            return error.exit;
-        }
-    };
+    let run = Run::new(&invocation, settings, env);
     let executor = LocalExecutor::new();
     async_io::block_on(executor.run(async {
         executor.spawn(async_process::driver()).detach();
@@ -93,9 +96,13 @@ pub fn main(env: &Env) -> Exit {
     }))
 }
 
+fn say_farewell(farewell: &Farewell) -> Exit {
+    print(farewell.stream, &farewell.text, farewell.exit)
+}
+
 /// Prints a text that is all there is to do.
 fn print(stream: Stream, text: &str, exit: Exit) -> Exit {
-    match stream.write_text(text) {
+    match stream.write(text.as_bytes(), ENDLESS) {
         Ok(()) => exit,
         Err(unwritten) => output::unwritten(unwritten).exit,
     }
@@ -103,6 +110,7 @@ fn print(stream: Stream, text: &str, exit: Exit) -> Exit {
 
 async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Exit, Error> {
     output::check(run)?;
+    run.open_trace()?;
     match run.command() {
         Command::Call(call) => call::run(run, call, executor).await,
         Command::Tools(tools) => tools::run(run, tools, executor).await,
@@ -122,6 +130,9 @@ async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Ex
         Command::Bench(bench) => bench::run(run, bench, executor).await,
         Command::Session(session) => session::run(run, session, executor).await,
         Command::Approve(approve) => approve::run(run, approve),
+        Command::Login(command) => login::login(run, command, executor).await,
+        Command::Logout(command) => login::logout(run, command, executor).await,
+        Command::Token(command) => login::token(run, command, executor).await,
         Command::Add(add) => config::add(run, add),
         Command::Remove(remove) => config::remove(run, remove),
         Command::Config(config) => config::run(run, config),

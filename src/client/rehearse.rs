@@ -80,6 +80,8 @@ mod tests {
                 listen,
                 tasks: false,
                 relays: false,
+                authorizes: false,
+                extensions: Vec::new(),
             };
             let call = Call { method: method::CALL_TOOL.into(), ..Call::default() };
             let transmitted = rehearse(certainty, profile, call);

@@ -25,6 +25,7 @@ use super::output;
 use super::run::Run;
 use super::terminal::Stream;
 use crate::env::Env;
+use crate::env::streams::ENDLESS;
 
 /// The word that asks for completions. No help text mentions it.
 pub(super) const WORD: &str = "__complete";
@@ -51,7 +52,7 @@ pub(super) fn answer(env: &Env) -> Exit {
         && let Ok(shell) = shell.parse()
     {
         // Who has gone does not want to know.
-        let _ = Stream::Stdout.write(text(shell, words, env).as_bytes());
+        let _ = Stream::Stdout.write(text(shell, words, env).as_bytes(), ENDLESS);
     }
     Exit::Ok
 }
