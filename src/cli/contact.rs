@@ -18,8 +18,8 @@ use super::run::Run;
 use super::session;
 use super::target;
 use super::watcher::Watcher;
-use crate::auth::{How, Person};
-use crate::cache::{Eras, Lists};
+use crate::auth::{Authorizer, How, Person};
+use crate::cache::{Eras, Lists, Mode};
 use crate::client::retry::Policy;
 use crate::client::{self, Access, Flights, Landed, Link, NoResult, Observer, Reply, Server};
 use crate::config::{self, Endpoint};
@@ -219,15 +219,19 @@ impl<'a> Contact<'a> {
         Ok(result)
     }
 
-    /// Everything that would go out for a request, its own message last.
+    /// Everything that would go out for a request, its own message last. `authorizer` is what gets
+    /// tokens for the server.
     pub(super) fn rehearse(
         &self,
         method: &str,
         params: Params,
         mirrored: Vec<(String, String)>,
+        authorizer: Option<&Authorizer>,
     ) -> Vec<Outgoing> {
         let call = self.prepare(method, params, mirrored);
-        client::rehearse(self.certainty(), self.profile(), call)
+        let mut profile = self.profile();
+        profile.extensions.extend(authorizer.into_iter().flat_map(Authorizer::extensions));
+        client::rehearse(self.certainty(), profile, call)
     }
 
     /// Waits for the next of many calls to end, see [`Flights::landed`].

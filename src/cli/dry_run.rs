@@ -66,8 +66,11 @@ pub(super) fn show(
              (server/discover), and what follows is shown for {newest} (see --protocol)"
         ));
     }
-    let outgoing = contact.rehearse(method, params, mirrored);
-    let text = match target::server(contact.run, &contact.server)? {
+    let target = target::server(contact.run, &contact.server)?;
+    // It knows of a token from an earlier login, and adds it to the target.
+    let authorizer = contact.loaded_authorizer(&target)?;
+    let outgoing = contact.rehearse(method, params, mirrored, authorizer.as_ref());
+    let text = match target {
         Server::Stdio(target) => {
             let words = target.args.iter().map(|word| word.to_string_lossy());
             let words: Vec<_> =

@@ -109,14 +109,20 @@ pub fn main(env: &Env) -> Exit {
 }
 
 fn say_farewell(farewell: &Farewell) -> Exit {
-    match farewell.stream.write(farewell.text.as_bytes(), ENDLESS) {
-        Ok(()) => farewell.exit,
+    print(farewell.stream, &farewell.text, farewell.exit)
+}
+
+/// Prints a text that is all there is to do.
+fn print(stream: Stream, text: &str, exit: Exit) -> Exit {
+    match stream.write(text.as_bytes(), ENDLESS) {
+        Ok(()) => exit,
         Err(unwritten) => output::unwritten(unwritten).exit,
     }
 }
 
 async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Exit, Error> {
     output::check(run)?;
+    run.open_trace()?;
     match run.command() {
         Command::Call(call) => call::run(run, call, executor).await,
         Command::Tools(tools) => tools::run(run, tools, executor).await,

@@ -11,13 +11,16 @@ use super::exit::Exit;
 use super::output;
 use super::run::Run;
 use super::sources;
-use super::terminal::Stream;
 use crate::protocol::framing::jsonl::Lines;
 use crate::protocol::jsonrpc::Limits;
 use crate::protocol::replay::Replay;
 
 /// Answers requests on standard input until its end.
 pub(super) async fn run(run: &Run<'_>, wanted: &Wanted) -> Result<Exit, Error> {
+    if run.globals.out.is_some() {
+        let text = "--out does not go with replay, which answers on standard output";
+        return Err(Error::new(Exit::Usage, text).phase(Phase::Usage));
+    }
     let path = &wanted.file;
     let text = sources::text_file(run, path, "the trace")?;
     let mut replay = Replay::read(&text, wanted.name.as_deref()).map_err(|bad| {
@@ -38,9 +41,7 @@ pub(super) async fn run(run: &Run<'_>, wanted: &Wanted) -> Result<Exit, Error> {
             said.push_str(&output::one_line(&message));
             said.push('\n');
         }
-        Stream::Stdout
-            .write(said.as_bytes(), &|| run.over().is_none())
-            .map_err(output::unwritten)?;
+        output::write_trusted(run, &said)?;
     }
 }
 

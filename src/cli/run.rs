@@ -1,6 +1,6 @@
 //! One run of the program: what was asked for, and the ways to say something beside the answer.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
@@ -38,7 +38,7 @@ pub(super) struct Run<'a> {
     pub(super) deadline: Option<Instant>,
     command: &'a Command,
     warnings: Warnings,
-    tracer: Option<Tracer>,
+    tracer: OnceCell<Tracer>,
     endings: Endings,
     /// How many signals have come, and the number of the last one.
     interruptions: Cell<(u32, i32)>,
@@ -46,14 +46,7 @@ pub(super) struct Run<'a> {
 
 impl<'a> Run<'a> {
     /// A run that begins now.
-    pub(super) fn new(
-        invocation: &'a Invocation,
-        settings: Settings,
-        env: &'a Env,
-    ) -> Result<Run<'a>, Error> {
-        let append = invocation.globals.trace.is_none();
-        let tracer = settings.trace.as_ref().map(|target| Tracer::open(target, append, env));
-        let tracer = tracer.transpose()?;
+    pub(super) fn new(invocation: &'a Invocation, settings: Settings, env: &'a Env) -> Run<'a> {
         let total = settings.max_time.unwrap_or(settings::MAX_TIME).duration();
         let style = match (invocation.globals.quiet, settings.json_errors) {
             (true, _) => Style::Quiet,
@@ -69,7 +62,7 @@ impl<'a> Run<'a> {
             env,
             command: &invocation.command,
             warnings: Warnings::new(style),
-            tracer,
+            tracer: OnceCell::new(),
             // Without it, a signal ends us at once, and the end of its input ends the server.
             endings: Endings::watch().unwrap_or_default(),
             interruptions: Cell::default(),
@@ -146,15 +139,23 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Opens the file of the trace, if one is asked for.
+    pub(super) fn open_trace(&self) -> Result<(), Error> {
+        let Some(target) = &self.settings.trace else { return Ok(()) };
+        let tracer = Tracer::open(target, self.globals.trace.is_none(), self.env)?;
+        self.tracer.set(tracer).expect("a trace is opened once, at the beginning");
+        Ok(())
+    }
+
     /// What is told of the messages to and from a server.
     pub(super) fn trace(&self, server: &str) -> Trace {
-        let tracer = self.tracer.as_ref();
+        let tracer = self.tracer.get();
         tracer.map(|tracer| tracer.of_server(server, self.env)).unwrap_or_default()
     }
 
     /// Warns when a trace that was asked for is not complete.
     pub(super) fn check_trace(&self) {
-        if let Some(failure) = self.tracer.as_ref().and_then(Tracer::failure) {
+        if let Some(failure) = self.tracer.get().and_then(Tracer::failure) {
             self.warn(&failure);
         }
     }

@@ -2,18 +2,23 @@
 
 use std::cell::RefCell;
 use std::fs::{File, OpenOptions, Permissions};
-use std::io::{self, Write};
+use std::io;
+use std::os::fd::AsFd;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 use super::args::trace_file::TraceFile;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use crate::env::Env;
+use crate::env::streams::{Unwritten, write_all};
 use crate::protocol::message::Sent;
 use crate::protocol::trace::Trace;
+
+/// How long to wait for whoever reads the trace, if it is a pipe.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Writes traces to one file.
 #[derive(Debug)]
@@ -24,7 +29,7 @@ struct Shared {
     file: File,
     path: PathBuf,
     /// Why a line was not written, the first time.
-    failure: RefCell<Option<io::Error>>,
+    failure: RefCell<Option<Unwritten>>,
 }
 
 impl Tracer {
@@ -50,10 +55,7 @@ impl Tracer {
         let (shared, server, env) = (self.0.clone(), server.to_owned(), env.clone());
         Trace::new(move |record| {
             let now = env.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-            // One write for each line, so that lines of several processes do not mix.
-            if let Err(error) = (&shared.file).write_all(record.line(now, &server).as_bytes()) {
-                shared.failure.borrow_mut().get_or_insert(error);
-            }
+            shared.write(&record.line(now, &server));
         })
     }
 
@@ -62,6 +64,21 @@ impl Tracer {
         let failure = self.0.failure.borrow();
         let path = self.0.path.display();
         failure.as_ref().map(|error| format!("the trace in {path} is not complete: {error}"))
+    }
+}
+
+impl Shared {
+    /// Writes a line, in one go where the system can, so that lines of several processes do not mix.
+    /// After a failure nothing more is written: half a trace is told from a whole one.
+    fn write(&self, line: &str) {
+        if self.failure.borrow().is_some() {
+            return;
+        }
+        let until = Instant::now() + PATIENCE;
+        let written = write_all(self.file.as_fd(), line.as_bytes(), &|| Instant::now() < until);
+        if let Err(why) = written {
+            self.failure.replace(Some(why));
+        }
     }
 }
 

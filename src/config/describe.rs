@@ -91,6 +91,18 @@ impl Description<'_> {
         if let Some(variable) = &target.bearer_token_env {
             self.variable("bearerTokenEnv", variable);
         }
+        if let Some(oauth) = &target.oauth {
+            for (name, said) in oauth.templates() {
+                self.value(&format!("oauth.{name}"), Kind::Variable(name), said);
+            }
+            for (name, variable) in oauth.variables() {
+                self.variable(&format!("oauth.{name}"), variable);
+            }
+            if let Some(scopes) = oauth.scopes() {
+                let (field, value) = ("oauth.scopes".to_owned(), Ok(scopes.to_owned()));
+                self.values.push(Described { field, value, said: None });
+            }
+        }
     }
 
     /// A value that may have references in it.
@@ -327,6 +339,18 @@ mod tests {
                 "env.TOKEN = ****** <- ***${T}",
                 "env.TOKEN2 = *** <- ${U:-***}",
                 "cwd = ! \"cwd\" needs the variable U, which is not set <- ${U}",
+            ],
+        );
+        check(
+            r#"{"url": "https://h/", "oauth": {"clientId": "${T}", "clientSecret": "hunter2",
+                "idpClientSecretEnv": "T", "scopes": ["a", "b"]}}"#,
+            true,
+            &[
+                "url = https://h/",
+                "oauth.clientId = *** <- ${T}",
+                "oauth.clientSecret = ***",
+                "oauth.idpClientSecretEnv = *** <- ${T}",
+                "oauth.scopes = a b",
             ],
         );
         check(

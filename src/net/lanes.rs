@@ -133,8 +133,8 @@ impl Lanes {
         match lane.client().http.send_async(sending).await {
             Ok(response) => {
                 let (head, reader) = response.into_parts();
-                self.0.settings.authorization.learn(&request.address, &head.headers);
                 self.trace_reply(head.status, &head.headers);
+                self.0.settings.authorization.learn(&request.address, &head.headers);
                 Ok(Reply {
                     status: head.status,
                     headers: head.headers,

@@ -107,15 +107,6 @@ fn meaning(line: &str) -> String {
             let (calls, jobs) = (bench.calls, bench.jobs);
             add(format!("{calls:?} {jobs:?} {} {} {:?}", bench.server, bench.tool, bench.args));
         }
-        Command::Session(session) => add(format!("{:?}", session.servers)),
-        Command::Approve(approve) => add(format!("{:?} {:?}", approve.name, approve.accept)),
-        Command::Login(login) => {
-            switch(login.no_browser, "--no-browser");
-            switch(login.device, "--device");
-            add(login.server.clone());
-        }
-        Command::Logout(logout) => add(logout.server.clone()),
-        Command::Token(token) => add(token.server.clone()),
         other => primitive(other).into_iter().for_each(&mut add),
     }
     if !tail.is_empty() {
@@ -129,7 +120,7 @@ fn meaning(line: &str) -> String {
     out
 }
 
-/// The options and words of the commands about the configuration and for the shell.
+/// The options and words of the commands about servers as such, and for the shell.
 fn configuration(command: &Command) -> Vec<String> {
     let switched = |switches: &[(bool, &str)], words: String| {
         let switches = switches.iter().filter(|(on, _)| *on).map(|(_, name)| (*name).to_owned());
@@ -145,6 +136,14 @@ fn configuration(command: &Command) -> Vec<String> {
             let words = format!("{} {:?} {:?}", config.action.word(), config.from, config.names);
             switched(&[(config.copy, "--copy"), (config.force, "--force")], words)
         }
+        Command::Session(session) => vec![format!("{:?}", session.servers)],
+        Command::Approve(approve) => vec![format!("{:?} {:?}", approve.name, approve.accept)],
+        Command::Login(login) => {
+            let switches = [(login.no_browser, "--no-browser"), (login.device, "--device")];
+            switched(&switches, login.server.clone())
+        }
+        Command::Logout(logout) => vec![logout.server.clone()],
+        Command::Token(token) => vec![token.server.clone()],
         Command::Replay(replay) => vec![format!("{:?} {:?}", replay.file, replay.name)],
         Command::Completions(completions) => vec![completions.shell.word().to_owned()],
         other => panic!("{} is no command of these", other.name()),
