@@ -19,7 +19,7 @@ use super::session;
 use super::target;
 use super::watcher::Watcher;
 use crate::auth::{Authorizer, How, Person};
-use crate::cache::{Eras, Lists, Mode};
+use crate::cache::{Eras, Lists};
 use crate::client::retry::Policy;
 use crate::client::{self, Access, Flights, Landed, Link, NoResult, Observer, Reply, Server};
 use crate::config::{self, Endpoint};

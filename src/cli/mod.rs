@@ -65,11 +65,7 @@ pub fn main(env: &Env) -> Exit {
         return completions::answer(env);
     }
     if env.args.get(1..).is_some_and(help::is_man_wanted) {
-        return say_farewell(&Farewell {
-            stream: Stream::Stdout,
-            text: help::man(),
-            exit: Exit::Ok,
-        });
+        return print(Stream::Stdout, &help::man(), Exit::Ok);
     }
     let variable = |name: &str| env.setting(name).and_then(|value| value.into_string().ok());
     let words = env.args.iter().skip(1).cloned().collect();
@@ -84,15 +80,7 @@ pub fn main(env: &Env) -> Exit {
             return say_farewell(&stop.farewell(&variable, Stream::is_terminal));
         }
     };
-    let (as_json, is_colored) =
-        (settings.json_errors, settings.color.applies(env.terminals.stderr));
-    let run = match Run::new(&invocation, settings, env) {
-        Ok(run) => run,
-        Err(error) => {
-            run::report(&error, as_json, is_colored);
-            return error.exit;
-        }
-    };
+    let run = Run::new(&invocation, settings, env);
     let executor = LocalExecutor::new();
     async_io::block_on(executor.run(async {
         executor.spawn(async_process::driver()).detach();

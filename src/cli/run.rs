@@ -17,7 +17,6 @@ use super::tracer::Tracer;
 use crate::cache::Mode;
 use crate::env::Env;
 use crate::env::signals::Endings;
-use crate::env::streams::ENDLESS;
 use crate::protocol::jsonrpc::Limits;
 use crate::protocol::trace::Trace;
 
@@ -53,7 +52,7 @@ impl<'a> Run<'a> {
             (false, true) => Style::Json,
             (false, false) => Style::Text { colored: settings.color.applies(env.terminals.stderr) },
         };
-        Ok(Run {
+        Run {
             globals: &invocation.globals,
             access: &invocation.access,
             tail: &invocation.tail,
@@ -66,7 +65,7 @@ impl<'a> Run<'a> {
             // Without it, a signal ends us at once, and the end of its input ends the server.
             endings: Endings::watch().unwrap_or_default(),
             interruptions: Cell::default(),
-        })
+        }
     }
 
     /// What to do.
@@ -187,14 +186,4 @@ impl<'a> Run<'a> {
             }
         }
     }
-}
-
-/// Reports why a run could not begin.
-pub(super) fn report(error: &Error, as_json: bool, is_colored: bool) {
-    // Who has closed standard error does not want to hear it.
-    let _ = match as_json {
-        true => Stream::Stderr.write_text(&error.json_line(), ENDLESS),
-        // It was freed of control characters where it was made, and then coloured.
-        false => Stream::Stderr.write(error.text(is_colored).as_bytes(), ENDLESS),
-    };
 }
