@@ -17,7 +17,7 @@ use crate::protocol::{Revision, json};
 use crate::store::{self, Guard};
 
 /// The directory of all entries, in the cache directory.
-const FOLDER: &str = "mcp";
+pub(super) const FOLDER: &str = "mcp";
 /// The file with the salt of contexts, there.
 const SALT_FILE: &str = "salt";
 /// The longest entry, in bytes.
@@ -53,7 +53,7 @@ pub struct Key {
 }
 
 /// 128 bits are enough to tell files apart.
-fn shorten(digest: &Digest) -> String {
+pub(super) fn shorten(digest: &Digest) -> String {
     let mut hex = digest.hex();
     hex.truncate(32);
     hex
@@ -83,7 +83,7 @@ struct Head {
 /// The remembered lists.
 #[derive(Debug)]
 pub struct Lists {
-    directory: Option<PathBuf>,
+    pub(super) directory: Option<PathBuf>,
     mode: Mode,
     user: u32,
 }
@@ -167,9 +167,16 @@ impl Lists {
     }
 
     fn read(&self, key: &Key, scope: Scope, now: SystemTime) -> Option<Found> {
-        let path = self.path(key, scope)?;
+        let (received, ttl, pages) = self.load(&self.path(key, scope)?)?;
+        // A moment in the future is a clock that was wrong.
+        let is_fresh = now.duration_since(received).is_ok_and(|age| age < ttl);
+        Some(Found { pages, is_fresh })
+    }
+
+    /// Reads an entry: when it was received, how long it is good, and its pages.
+    pub(super) fn load(&self, path: &Path) -> Option<(SystemTime, Duration, Vec<String>)> {
         let guard = Guard::Everybody { user: self.user };
-        let text = store::read_text(&path, ENTRY_LIMIT as u64, guard).ok()??;
+        let text = store::read_text(path, ENTRY_LIMIT as u64, guard).ok()??;
         let (head, mut rest) = text.split_once('\n')?;
         let head: Head = serde_json::from_str(head).ok()?;
         if head.version != VERSION {
@@ -184,9 +191,7 @@ impl Lists {
         }
         let received = SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(head.received))?;
         let ttl = Duration::from_millis(head.ttl).min(LONGEST);
-        // A moment in the future is a clock that was wrong.
-        let is_fresh = now.duration_since(received).is_ok_and(|age| age < ttl);
-        rest.is_empty().then_some(Found { pages, is_fresh })
+        rest.is_empty().then_some((received, ttl, pages))
     }
 
     fn write(

@@ -12,8 +12,10 @@ mod answers;
 mod approve;
 mod batch;
 mod bench;
+mod cache;
 mod call;
 mod catalog;
+mod changes;
 mod complete;
 mod contact;
 mod credentials;
@@ -23,15 +25,18 @@ mod find;
 mod info;
 mod lines;
 mod listing;
+mod many;
 mod output;
 mod pattern;
 mod ping;
 mod prompts;
 mod read;
+mod requests;
 mod resources;
 mod rpc;
 mod run;
 mod schema;
+mod servers;
 mod session;
 mod sources;
 mod target;
@@ -103,6 +108,8 @@ async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Ex
         Command::Batch(batch) => batch::run(run, batch, executor).await,
         Command::Bench(bench) => bench::run(run, bench, executor).await,
         Command::Session(session) => session::run(run, session, executor).await,
+        Command::Servers(servers) => servers::run(run, servers, executor).await,
+        Command::Cache(cache) => cache::run(run, cache),
         Command::Approve(approve) => approve::run(run, approve),
     }
 }

@@ -10,6 +10,7 @@ pub mod choices;
 pub mod commands;
 pub mod globals;
 pub mod keyword;
+pub mod many;
 pub mod normalise;
 pub mod numbers;
 pub mod primitives;

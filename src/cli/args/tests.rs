@@ -81,7 +81,7 @@ fn meaning(line: &str) -> String {
         }
         Command::Tools(tools) => {
             tools.grep.iter().for_each(|grep| add(format!("--grep {grep}")));
-            add(format!("{} {:?}", tools.server, tools.pattern));
+            add(format!("{} {:?}", tools.server().unwrap_or("--all"), tools.pattern()));
         }
         Command::Schema(schema) => {
             switch(schema.output_schema, "--output-schema");
@@ -95,19 +95,8 @@ fn meaning(line: &str) -> String {
             demands(&rpc.select, &rpc.expect, None).for_each(&mut add);
             add(format!("{} {} {:?}", rpc.server, rpc.method, rpc.params));
         }
-        Command::Batch(batch) => {
-            switch(batch.ordered, "--ordered");
-            switch(batch.keep_going, "--keep-going");
-            add(format!("{:?} {} {}", batch.jobs, batch.server, batch.input));
-        }
-        Command::Bench(bench) => {
-            switch(bench.keep_going, "--keep-going");
-            let (calls, jobs) = (bench.calls, bench.jobs);
-            add(format!("{calls:?} {jobs:?} {} {} {:?}", bench.server, bench.tool, bench.args));
-        }
-        Command::Session(session) => add(format!("{:?}", session.servers)),
         Command::Approve(approve) => add(format!("{:?} {:?}", approve.name, approve.accept)),
-        other => primitive(other).into_iter().for_each(&mut add),
+        other => many(other).unwrap_or_else(|| primitive(other)).into_iter().for_each(&mut add),
     }
     if !tail.is_empty() {
         add(format!("-- {tail:?}"));
@@ -117,6 +106,31 @@ fn meaning(line: &str) -> String {
         add(format!("| {}", set.join(", ")));
     }
     out
+}
+
+/// The options and words of the commands for many requests and many servers.
+fn many(command: &Command) -> Option<Vec<String>> {
+    let switch = |on: bool, name: &str| on.then(|| name.to_owned());
+    let (switches, words) = match command {
+        Command::Batch(batch) => {
+            let switches =
+                [switch(batch.ordered, "--ordered"), switch(batch.keep_going, "--keep-going")];
+            (switches, format!("{:?} {} {}", batch.jobs, batch.server, batch.input))
+        }
+        Command::Bench(bench) => {
+            let (calls, jobs) = (bench.calls, bench.jobs);
+            let words =
+                format!("{calls:?} {jobs:?} {} {} {:?}", bench.server, bench.tool, bench.args);
+            ([switch(bench.keep_going, "--keep-going"), None], words)
+        }
+        Command::Session(session) => ([None, None], format!("{:?}", session.servers)),
+        Command::Servers(servers) => {
+            ([switch(servers.check, "--check"), None], format!("{:?}", servers.names))
+        }
+        Command::Cache(cache) => ([None, None], format!("{:?} {:?}", cache.action, cache.server)),
+        _ => return None,
+    };
+    Some(switches.into_iter().flatten().chain([words]).collect())
 }
 
 /// The options and words of the commands beside tools.
@@ -411,6 +425,12 @@ fn commands_that_make_no_sense_are_refused() {
     check("ping", "error: ping needs SERVER");
     check("ping a b", "error: ping does not take so many words: \"b\"");
     check("tools a b c", "error: tools does not take so many words: \"c\"");
+    check("tools", "error: tools needs SERVER");
+    check("tools --all", "tools --all None");
+    check("tools --all a b", "error: tools does not take so many words: \"b\"");
+    check("cache", "error: cache needs ls|clear");
+    check("batch s", "error: batch needs FILE|-");
+    check("bench s", "error: bench needs TOOL");
 }
 
 #[test]
