@@ -8,17 +8,19 @@ use smol::LocalExecutor;
 
 use super::args::choices::{IdFormat, Protocol};
 use super::args::settings;
+use super::authorize;
 use super::duration;
-use super::errors::{Error, Phase};
+use super::errors::Error;
 use super::exit::Exit;
 use super::explain::{self, Place};
 use super::run::Run;
 use super::session;
 use super::target;
 use super::watcher::Watcher;
+use crate::auth::{How, Person};
 use crate::cache::{Eras, Lists, Mode};
 use crate::client::{Access, Link, NoResult, Server};
-use crate::config::{self, Binding, Endpoint};
+use crate::config::{self, Endpoint};
 use crate::protocol::Revision;
 use crate::protocol::opening::Certainty;
 use crate::protocol::session::{Abilities, About, Profile, Question, Session};
@@ -52,6 +54,10 @@ pub(super) struct Contact<'a> {
     pub(super) listed_by: RefCell<Option<String>>,
     tasks: bool,
     hurries: bool,
+    /// Who can log in.
+    pub(super) person: Person,
+    /// Whether a token that is kept does not count.
+    pub(super) anew: bool,
 }
 
 impl<'a> Contact<'a> {
@@ -74,10 +80,6 @@ impl<'a> Contact<'a> {
         executor: &'a LocalExecutor<'static>,
     ) -> Result<Contact<'a>, Error> {
         let overrides = target::overrides(run)?;
-        if resolved.definition.disabled {
-            let text = format!("the server \"{}\" is disabled in the configuration", resolved.name);
-            return Err(Error::new(Exit::Config, text).phase(Phase::Config));
-        }
         trust::admit(resolved, run.env, &overrides).map_err(explain::trust)?;
         let server = config::expand(resolved, &overrides, run.env).map_err(explain::config)?;
         target::check_options(run, &server)?;
@@ -100,6 +102,11 @@ impl<'a> Contact<'a> {
             listed_by: RefCell::default(),
             tasks: false,
             hurries: false,
+            person: match run.settings.login {
+                true => authorize::person(run, How::Browser),
+                false => Person::absent(),
+            },
+            anew: false,
         })
     }
 
@@ -145,6 +152,7 @@ impl<'a> Contact<'a> {
         let stdio = matches!(self.server.endpoint, Endpoint::Stdio(_));
         let place = Place { stdio, server: &self.server.name, max_time: self.max_time };
         let error = explain::no_result(no_result, &place).server(self.server.name.clone());
+        let error = self.without_secrets(self.with_denial(error));
         if error.stderr_tail.is_some() {
             return error;
         }
@@ -215,7 +223,11 @@ impl<'a> Contact<'a> {
     pub(super) fn link(&mut self) -> Result<(&mut Link<'a>, &mut Watcher<'a>), Error> {
         let link = match self.link.take() {
             Some(link) => link,
-            None => Link::new(self.access()?),
+            None => {
+                let access = self.access()?;
+                let authorizer = self.loaded_authorizer(&access.server)?;
+                Link::new(access, authorizer)
+            }
         };
         Ok((self.link.insert(link), &mut self.watcher))
     }
@@ -232,11 +244,18 @@ impl<'a> Contact<'a> {
             relays: self.run.command().is_relay(),
             // Over HTTP a legacy server may put its questions on the stream that nobody asked for.
             listen: self.is_http() && abilities != Abilities::default(),
+            authorizes: false,
+            extensions: Vec::new(),
         };
         let (executor, limits, certainty) = (self.executor, self.run.limits(), self.certainty());
-        let server = match session::target(self.run, &self.server, abilities)? {
+        let shared = match self.anew {
+            // Whoever logs in wants to hear from the server itself.
+            true => None,
+            false => session::target(self.run, &self.server, abilities)?,
+        };
+        let server = match shared {
             Some(shared) => Server::Shared(shared),
-            None => self.target()?,
+            None => target::server(self.run, &self.server)?,
         };
         Ok(Access { executor, server, limits, certainty, profile })
     }
@@ -283,18 +302,5 @@ impl<'a> Contact<'a> {
                 None => Certainty::Unknown,
             }
         })
-    }
-
-    fn target(&self) -> Result<Server, Error> {
-        match &self.server.endpoint {
-            Endpoint::Stdio(endpoint) => Ok(Server::Stdio(target::stdio(self.run, endpoint))),
-            Endpoint::Http(endpoint) => {
-                let target = target::http(self.run, endpoint)?;
-                Ok(match endpoint.binding {
-                    Binding::Sse => Server::Sse(target),
-                    Binding::Auto | Binding::Http => Server::Http(target),
-                })
-            }
-        }
     }
 }

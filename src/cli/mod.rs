@@ -7,9 +7,11 @@ pub mod exit;
 pub mod help;
 pub mod terminal;
 
+mod access;
 mod answer;
 mod answers;
 mod approve;
+mod authorize;
 mod batch;
 mod bench;
 mod cache;
@@ -25,6 +27,7 @@ mod find;
 mod info;
 mod lines;
 mod listing;
+mod login;
 mod many;
 mod output;
 mod pattern;
@@ -47,12 +50,14 @@ mod watcher;
 
 use smol::LocalExecutor;
 
-use self::args::{Command, parse};
+use self::args::stop::Farewell;
+use self::args::{Command, Stop, parse};
 use self::errors::Error;
 use self::exit::Exit;
 use self::run::Run;
 use self::terminal::Stream;
 use crate::env::Env;
+use crate::env::streams::ENDLESS;
 
 /// Does what the command line says; tells how the program ends.
 pub fn main(env: &Env) -> Exit {
@@ -60,21 +65,16 @@ pub fn main(env: &Env) -> Exit {
     let words = env.args.iter().skip(1).cloned().collect();
     let invocation = match parse(words) {
         Ok(invocation) => invocation,
-        Err(stop) => {
-            let farewell = stop.farewell(&variable, Stream::is_terminal);
-            return match farewell.stream.write_text(&farewell.text) {
-                Ok(()) => farewell.exit,
-                Err(unwritten) => output::unwritten(unwritten).exit,
-            };
+        Err(stop) => return say_farewell(&stop.farewell(&variable, Stream::is_terminal)),
+    };
+    let settings = match invocation.settings(&variable) {
+        Ok(settings) => settings,
+        Err(mistake) => {
+            let stop = Stop::late(mistake, &invocation.globals);
+            return say_farewell(&stop.farewell(&variable, Stream::is_terminal));
         }
     };
-    let run = match Run::new(&invocation, env, &variable) {
-        Ok(run) => run,
-        Err(error) => {
-            run::report(&error, invocation.globals.json_errors, env);
-            return error.exit;
-        }
-    };
+    let run = Run::new(&invocation, settings, env);
     let executor = LocalExecutor::new();
     async_io::block_on(executor.run(async {
         executor.spawn(async_process::driver()).detach();
@@ -86,6 +86,13 @@ pub fn main(env: &Env) -> Exit {
             }
         }
     }))
+}
+
+fn say_farewell(farewell: &Farewell) -> Exit {
+    match farewell.stream.write(farewell.text.as_bytes(), ENDLESS) {
+        Ok(()) => farewell.exit,
+        Err(unwritten) => output::unwritten(unwritten).exit,
+    }
 }
 
 async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Exit, Error> {
@@ -111,5 +118,8 @@ async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Ex
         Command::Servers(servers) => servers::run(run, servers, executor).await,
         Command::Cache(cache) => cache::run(run, cache),
         Command::Approve(approve) => approve::run(run, approve),
+        Command::Login(command) => login::login(run, command, executor).await,
+        Command::Logout(command) => login::logout(run, command, executor).await,
+        Command::Token(command) => login::token(run, command, executor).await,
     }
 }

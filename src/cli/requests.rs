@@ -117,8 +117,9 @@ impl<'a> Contact<'a> {
         let result = match landed.or(interrupted).await {
             Ok(landed) => landed?.result,
             Err(signal) => {
-                self.cancel(&mut flights, "interrupted");
-                Err(NoResult::Interrupted(signal))
+                let given_up = self.cancel(&mut flights, "interrupted");
+                let sent = given_up.iter().any(|(_, sent)| *sent != Sent::No);
+                Err(NoResult::Interrupted { signal, sent })
             }
         };
         if let Err(NoResult::Failed(Failure::NoCommonRevision(_) | Failure::TimedOut(_))) = &result
@@ -175,7 +176,8 @@ impl<'a> Contact<'a> {
     /// Ready when the run must end without an answer: by a signal, or because its time is over.
     fn ended(&self) -> impl Future<Output = NoResult> + use<'a> {
         let (run, deadline) = (self.run, self.deadline);
-        let interrupted = async move { NoResult::Interrupted(run.interrupted().await) };
+        let interrupted =
+            async move { NoResult::Interrupted { signal: run.interrupted().await, sent: false } };
         let expired = async move {
             match deadline {
                 Some(deadline) => async_io::Timer::at(deadline).await,

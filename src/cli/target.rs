@@ -7,13 +7,28 @@ use super::credentials;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::run::Run;
+use crate::client::Server;
 use crate::config::{self, Binding, Endpoint, HttpEndpoint, Overrides, StdioEndpoint};
 use crate::net;
 use crate::protocol::message::Sent;
 use crate::transport::{http, stdio};
 
+/// The server, and how it is reached.
+pub(super) fn server(run: &Run<'_>, server: &config::Server) -> Result<Server, Error> {
+    match &server.endpoint {
+        Endpoint::Stdio(endpoint) => Ok(Server::Stdio(stdio(run, endpoint))),
+        Endpoint::Http(endpoint) => {
+            let target = http(run, &server.name, endpoint)?;
+            Ok(match endpoint.binding {
+                Binding::Sse => Server::Sse(target),
+                Binding::Auto | Binding::Http => Server::Http(target),
+            })
+        }
+    }
+}
+
 /// The process to start.
-pub(super) fn stdio(run: &Run<'_>, endpoint: &StdioEndpoint) -> stdio::Target {
+fn stdio(run: &Run<'_>, endpoint: &StdioEndpoint) -> stdio::Target {
     let variables = endpoint.environment.iter();
     stdio::Target {
         program: endpoint.program.clone(),
@@ -35,7 +50,7 @@ pub(super) fn stdio(run: &Run<'_>, endpoint: &StdioEndpoint) -> stdio::Target {
 }
 
 /// The endpoint to reach.
-pub(super) fn http(run: &Run<'_>, endpoint: &HttpEndpoint) -> Result<http::Target, Error> {
+fn http(run: &Run<'_>, name: &str, endpoint: &HttpEndpoint) -> Result<http::Target, Error> {
     let globals = run.globals;
     let config = |text: String| Error::new(Exit::Config, text).phase(Phase::Config);
     let address = net::Address::parse(&endpoint.url).map_err(|error| config(error.to_string()))?;
@@ -45,7 +60,7 @@ pub(super) fn http(run: &Run<'_>, endpoint: &HttpEndpoint) -> Result<http::Targe
         let added = settings.headers.add(name, value.expose());
         added.map_err(|error| config(error.to_string()))?;
     }
-    settings.authorization = credentials::authorization(run)?;
+    settings.authorization = credentials::authorization(run, name, endpoint)?;
     settings.tls.cacert = pem_file(run, "--cacert", globals.cacert.as_deref())?;
     settings.tls.certificate = pem_file(run, "--cert", globals.cert.as_deref())?;
     settings.tls.key = pem_file(run, "--key", globals.key.as_deref())?;
@@ -116,9 +131,10 @@ pub(super) fn check_options(run: &Run<'_>, server: &config::Server) -> Result<()
         ("--bearer-file", run.globals.bearer_file.is_some()),
         ("--bearer-command", run.globals.bearer_command.is_some()),
     ];
-    match credentials.iter().find(|(_, given)| *given && !is_http) {
+    let credentials = credentials.iter().filter(|(_, given)| *given).map(|(flag, _)| *flag);
+    match credentials.chain(run.access.given()).next().filter(|_| !is_http) {
         None => Ok(()),
-        Some((flag, _)) => {
+        Some(flag) => {
             let text = format!(
                 "{flag} has no effect on \"{}\", which is not reached over HTTP",
                 server.name

@@ -282,7 +282,8 @@ impl<T> Flights<T> {
                 let flight = self.flying.remove(&ticket)?;
                 self.touch_down(flight, Err(NoResult::Failed(failure)));
             }
-            Event::Closed(_) => (),
+            // The client answers challenges by itself.
+            Event::Closed(_) | Event::Challenged(_) => (),
             Event::Opened(revision) => return Some(Happening::Opened(revision)),
             Event::Notified(notification) => return Some(Happening::Notified(notification)),
             Event::Oddity(oddity) => return Some(Happening::Odd(oddity)),

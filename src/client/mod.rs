@@ -12,17 +12,19 @@
 pub mod retry;
 
 mod flights;
+mod guard;
 mod link;
 mod open;
 mod pages;
 
 use std::future::Future;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use async_io::Timer;
 use futures_lite::FutureExt;
 
 pub use self::flights::{Flights, Happening, Landed};
+use self::guard::Guard;
 pub use self::link::{Access, Link};
 pub use self::open::{Server, open};
 pub use self::pages::{Pages, RepeatedPage};
@@ -32,12 +34,16 @@ use crate::protocol::message::Incoming;
 use crate::protocol::session::{Call, Event, Failure, Fate, Oddity, Output, Question, Ticket};
 use crate::transport::Connection;
 
+/// How long to wait before looking again whether the server takes what waits for it.
+const CROWDED: Duration = Duration::from_millis(10);
+
 /// A server that can be asked.
 #[derive(Debug)]
 pub struct Client {
     session: Session,
     connection: Connection,
     transport: smol::Task<()>,
+    guard: Guard,
 }
 
 /// Who is told what happens beside the answer to a call.
@@ -72,8 +78,21 @@ pub enum NoResult {
     Odd(Oddity),
     /// The observer ended the call at this question.
     Asked(Question),
-    /// A signal came, with this number.
-    Interrupted(i32),
+    /// A signal came.
+    Interrupted {
+        /// Its number.
+        signal: i32,
+        /// Whether the call had been handed to the transport.
+        sent: bool,
+    },
+}
+
+/// What comes next.
+enum Next {
+    Incoming(Incoming),
+    Timeout,
+    /// Whether there are other credentials now.
+    Answered(bool),
 }
 
 impl NoResult {
@@ -82,7 +101,7 @@ impl NoResult {
         match self {
             NoResult::Failed(failure) => failure.fate(),
             NoResult::Error(_) | NoResult::Odd(_) | NoResult::Asked(_) => Fate::Settled,
-            NoResult::Interrupted(_) => Fate::Settled,
+            NoResult::Interrupted { .. } => Fate::Settled,
         }
     }
 }
@@ -134,7 +153,7 @@ impl Client {
                     self.session.answer(question.from, Err(refusal));
                 }
             },
-            Event::Answered(..) | Event::Failed(..) | Event::Closed(_) => (),
+            Event::Answered(..) | Event::Failed(..) | Event::Closed(_) | Event::Challenged(_) => (),
         }
     }
 
@@ -156,15 +175,29 @@ impl Client {
 
     /// Does the next thing that the session wants; it may be to tell something.
     async fn step(&mut self) -> Option<Event> {
+        self.guard.prepare().await;
         match self.session.poll(Instant::now()) {
+            Output::Event(Event::Challenged(challenged)) => self.guard.challenge(*challenged),
             Output::Event(event) => return Some(event),
             Output::Transmit(outgoing) => self.connection.send(outgoing),
-            Output::Wait(until) => match receive(&self.connection, until).await {
-                Some(incoming) => self.session.handle_incoming(incoming, Instant::now()),
-                None => self.session.handle_timeout(Instant::now()),
-            },
+            Output::Wait(until) => self.wait(until).await,
         }
         None
+    }
+
+    /// Waits for what comes first: something from the server, other credentials, or that instant.
+    async fn wait(&mut self, until: Option<Instant>) {
+        let answered = async { Next::Answered(self.guard.answered().await) };
+        let received =
+            async { receive(&self.connection, until).await.map_or(Next::Timeout, Next::Incoming) };
+        let next = answered.or(received).await;
+        let now = Instant::now();
+        match next {
+            Next::Incoming(incoming) => self.session.handle_incoming(incoming, now),
+            Next::Timeout => self.session.handle_timeout(now),
+            Next::Answered(true) => self.session.retry(now),
+            Next::Answered(false) => self.session.forgo(),
+        }
     }
 
     /// Gives up what is still open, hands what the session has to say to the transport, and waits
@@ -192,6 +225,9 @@ impl Client {
 
 async fn receive(connection: &Connection, until: Option<Instant>) -> Option<Incoming> {
     let incoming = async {
+        while connection.is_crowded() {
+            Timer::after(CROWDED).await;
+        }
         match connection.receive().await {
             Some(incoming) => Some(incoming),
             // The transport has reported its end before; only time can still end a call.

@@ -5,6 +5,7 @@ use std::time::Instant;
 use smol::LocalExecutor;
 
 use super::Client;
+use super::guard::Guard;
 use crate::protocol::Session;
 use crate::protocol::jsonrpc::Limits;
 use crate::protocol::opening::Certainty;
@@ -43,5 +44,5 @@ pub fn open(
         Server::Sse(target) => executor.spawn(sse::run(target, limits, port)),
         Server::Shared(target) => executor.spawn(shared::run(target, limits, port)),
     };
-    Client { session, connection, transport }
+    Client { session, connection, transport, guard: Guard::default() }
 }

@@ -10,6 +10,7 @@ use jsonc_parser::ast::Object;
 
 use super::digest::{Digest, push_canonical_object};
 use super::fields::{Fields, Issue};
+use super::oauth::OAuthTemplate;
 use super::word::Word;
 use crate::env::Secret;
 use crate::protocol::{Revision, json};
@@ -70,6 +71,8 @@ pub struct HttpTarget {
     pub env_headers: Vec<(String, String)>,
     /// The variable that has a bearer token.
     pub bearer_token_env: Option<String>,
+    /// How to get tokens for the server.
+    pub oauth: Option<OAuthTemplate>,
 }
 
 /// How HTTP is used.
@@ -169,6 +172,7 @@ impl HttpTarget {
             headers: Vec::new(),
             env_headers: Vec::new(),
             bearer_token_env: None,
+            oauth: None,
         }
     }
 }
@@ -241,7 +245,8 @@ fn http_target(fields: &mut Fields<'_>, binding: Binding, url_field: &str) -> Op
         }
     }
     let url = fields.string(url_field)?;
-    Some(Target::Http(HttpTarget { binding, url, headers, env_headers, bearer_token_env }))
+    let oauth = fields.object("oauth.", OAuthTemplate::read);
+    Some(Target::Http(HttpTarget { binding, url, headers, env_headers, bearer_token_env, oauth }))
 }
 
 fn protocol(fields: &mut Fields<'_>) -> Option<&'static Revision> {

@@ -179,7 +179,14 @@ impl Expansion<'_> {
             self.set_header(&mut headers, &format!("-H {name}"), name, value.clone())?;
         }
         let binding = self.overrides.binding.unwrap_or(target.binding);
-        Ok(HttpEndpoint { binding, url, socket, headers })
+        let oauth = target.oauth.as_ref().map(|oauth| oauth.expand(self.lookup)).transpose()?;
+        Ok(HttpEndpoint {
+            binding,
+            url,
+            socket,
+            headers,
+            oauth: Box::new(oauth.unwrap_or_default()),
+        })
     }
 
     /// Sets a header, in place of one of the same name.

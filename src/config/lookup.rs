@@ -42,7 +42,7 @@ impl Lookup<'_> {
     }
 
     /// Whether the definition is the user's own, and may use what a stranger must not.
-    fn is_own(&self) -> bool {
+    pub(super) fn is_own(&self) -> bool {
         self.resolved.origin.layer().is_none_or(|layer| layer.is_own())
     }
 

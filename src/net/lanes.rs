@@ -119,7 +119,8 @@ impl Lanes {
         next.same_origin(&self.0.address).then_some(next)
     }
 
-    async fn send_once(&self, request: &Request) -> Result<Reply, Fault> {
+    /// Sends a request and follows no redirect.
+    pub(super) async fn send_once(&self, request: &Request) -> Result<Reply, Fault> {
         if !request.address.same_origin(&self.0.address) {
             return Err(unsent(format!("{} is not on {}", request.address, self.0.server())));
         }
@@ -129,6 +130,7 @@ impl Lanes {
         match lane.client().http.send_async(sending).await {
             Ok(response) => {
                 let (head, reader) = response.into_parts();
+                self.0.settings.authorization.learn(&request.address, &head.headers);
                 Ok(Reply {
                     status: head.status,
                     headers: head.headers,

@@ -6,7 +6,9 @@
 //! name server when it is dropped.
 
 mod address;
+mod authorization;
 mod fault;
+mod fetch;
 mod headers;
 mod lanes;
 mod proxy;
@@ -14,6 +16,7 @@ mod reasons;
 mod reply;
 mod request;
 mod tls;
+mod zone;
 
 use std::fmt;
 use std::net::IpAddr;
@@ -24,12 +27,15 @@ use isahc::config::VersionNegotiation;
 use isahc::net::dns::ResolveMap;
 
 pub use address::{Address, InvalidAddress};
-pub use headers::{Authorization, Headers, InvalidHeader, Signer, header_value, read_header};
+pub use authorization::{Authorization, Credentials};
+pub use fetch::{FetchError, Fetched, Fetcher, Policy, Source};
+pub use headers::{Headers, InvalidHeader, header_value, read_header};
 pub use lanes::Lanes;
 pub use proxy::{InvalidProxy, Proxy, ProxyAddress, ProxyVariables};
 pub use reply::{Body, Reply};
 pub use request::Request;
 pub use tls::{InvalidTls, Tls};
+pub use zone::Zone;
 
 /// How to reach a server.
 #[derive(Debug, Clone)]

@@ -9,7 +9,7 @@ mod tests;
 
 use argh::CommandInfoWithArgs;
 
-use super::args::settings::VARIABLES;
+use super::args::settings::{MORE_VARIABLES, VARIABLES};
 use super::args::table::{Flag, Table, short_name, synopsis};
 use super::args::usage::UsageError;
 use super::exit;
@@ -116,7 +116,7 @@ fn about_command(layout: &mut Layout, table: &Table, command: &CommandInfoWithAr
         layout.heading("Exit codes [may a script try again?]:");
         exit_codes(layout);
         layout.heading("Environment (options win):");
-        layout.rows(VARIABLES);
+        layout.rows(&[VARIABLES, MORE_VARIABLES].concat());
     } else {
         layout.line("");
         layout.paragraph(
@@ -168,7 +168,7 @@ fn about_topic(layout: &mut Layout, table: &Table, topic: &str) {
         _ => {
             layout.line("Environment variables. Options win over them, and they over files:");
             layout.line("");
-            layout.rows(VARIABLES);
+            layout.rows(&[VARIABLES, MORE_VARIABLES].concat());
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::Ticket;
-use crate::protocol::json::Json;
+use super::{Challenged, Ticket};
+use crate::protocol::json::{Invalid, Json};
 use crate::protocol::jsonrpc::{ErrorObject, Id, Malformed, Notification, Unusual};
 use crate::protocol::message::{Ending, Fault, FaultKind, Refused, Sent};
 use crate::protocol::revision::Revision;
@@ -21,6 +21,9 @@ pub enum Event {
     Notified(Notification),
     /// A call ended without an answer.
     Failed(Ticket, Failure),
+    /// The server refuses something for want of credentials; reply with
+    /// [`Session::retry`](super::Session::retry) or [`Session::forgo`](super::Session::forgo).
+    Challenged(Box<Challenged>),
     /// Something was not as it should be, but does not matter to any call.
     Oddity(Oddity),
     /// The connection is gone. All calls that were open have failed before this.
@@ -68,6 +71,8 @@ pub enum Failure {
     Broken(Fault),
     /// The server answered this request with something that is no response.
     Malformed(Malformed),
+    /// The server answered with a result that is not JSON.
+    Invalid(Invalid),
     /// Client and server have no revision in common; the server's list, if it gave one.
     NoCommonRevision(Vec<String>),
     /// The server would not open a session.
@@ -114,6 +119,7 @@ impl Failure {
             Failure::NoResponse { how: Ending::NoAnswer(_), .. }
             | Failure::TimedOut(_)
             | Failure::Malformed(_)
+            | Failure::Invalid(_)
             | Failure::NoCommonRevision(_)
             | Failure::NotOpened(_)
             | Failure::TooManyRounds => Fate::Settled,
