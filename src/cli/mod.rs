@@ -14,8 +14,10 @@ mod approve;
 mod authorize;
 mod batch;
 mod bench;
+mod cache;
 mod call;
 mod catalog;
+mod changes;
 mod complete;
 mod completions;
 mod config;
@@ -29,16 +31,19 @@ mod info;
 mod lines;
 mod listing;
 mod login;
+mod many;
 mod output;
 mod pattern;
 mod ping;
 mod prompts;
 mod read;
 mod replay;
+mod requests;
 mod resources;
 mod rpc;
 mod run;
 mod schema;
+mod servers;
 mod session;
 mod sources;
 mod target;
@@ -129,6 +134,8 @@ async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Ex
         Command::Batch(batch) => batch::run(run, batch, executor).await,
         Command::Bench(bench) => bench::run(run, bench, executor).await,
         Command::Session(session) => session::run(run, session, executor).await,
+        Command::Servers(servers) => servers::run(run, servers, executor).await,
+        Command::Cache(cache) => cache::run(run, cache),
         Command::Approve(approve) => approve::run(run, approve),
         Command::Login(command) => login::login(run, command, executor).await,
         Command::Logout(command) => login::logout(run, command, executor).await,
