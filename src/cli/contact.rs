@@ -23,6 +23,7 @@ use crate::cache::{Eras, Lists, Mode};
 use crate::client::retry::Policy;
 use crate::client::{Access, Flights, Landed, Link, NoResult, Observer, Reply, Server};
 use crate::config::{self, Endpoint};
+use crate::env::Secret;
 use crate::protocol::Revision;
 use crate::protocol::json::{self, Json};
 use crate::protocol::message::Sent;
@@ -56,6 +57,8 @@ pub(super) struct Contact<'a> {
     pub(super) link: Option<Link<'a>>,
     watcher: Watcher<'a>,
     tasks: bool,
+    /// The token that was given, once it was looked up.
+    pub(super) token: OnceCell<Option<Secret>>,
     /// Who can log in.
     pub(super) person: Person,
     /// Whether a token that is kept does not count.
@@ -94,6 +97,7 @@ impl<'a> Contact<'a> {
             executor,
             link: None,
             tasks: false,
+            token: OnceCell::new(),
             person: match run.settings.login {
                 true => authorize::person(run, How::Browser),
                 false => Person::absent(),
@@ -372,7 +376,7 @@ impl<'a> Contact<'a> {
         };
         let server = match shared {
             Some(shared) => Server::Shared(shared),
-            None => target::server(self.run, &self.server)?,
+            None => self.target()?,
         };
         Ok(Access { executor, server, limits, certainty, profile })
     }
