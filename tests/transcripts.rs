@@ -246,6 +246,7 @@ fn failure_text(failure: &Failure) -> String {
         Failure::NoResponse { id, .. } => format!("no response {id}"),
         Failure::Broken(fault) => format!("broken {:?} {}", fault.sent, fault.text),
         Failure::Malformed(_) => "malformed".to_owned(),
+        Failure::Invalid(_) => "invalid".to_owned(),
         Failure::NoCommonRevision(theirs) => format!("no common revision {}", theirs.join(",")),
         Failure::NotOpened(error) => format!("not opened {}", error.code),
         Failure::TooManyRounds => "too many rounds".to_owned(),

@@ -32,7 +32,7 @@ pub(super) async fn assertion(
             text.ok_or_else(|| AuthError::Assertion(format!("{} is not there", path.display())))?
         }
         Some(Assertion::Command(line)) => {
-            let printed = config::run_command(line, env);
+            let printed = config::run_secret_command(line, env);
             let printed = printed.map_err(|fault| AuthError::Assertion(fault.to_string()))?;
             printed.expose().to_owned()
         }

@@ -175,7 +175,7 @@ pub(super) fn person(run: &Run<'_>, how: How) -> Person {
             let needless = matches!(notice, Notice::Browser { .. });
             if !(quiet && needless) {
                 let text = if as_json { notice_json(notice) } else { notice_text(notice) };
-                let _ = Stream::Stderr.write_text(&text);
+                let _ = Stream::Stderr.write_text(&text, &|| true);
             }
         }),
     }

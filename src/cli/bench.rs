@@ -103,7 +103,7 @@ async fn measure(
     };
     output::write(run, text.as_bytes())?;
     match (stopped.flatten(), tally.first) {
-        (Some(signal), _) => Err(contact.explain(NoResult::Interrupted(signal))),
+        (Some(signal), _) => Err(contact.explain(NoResult::Interrupted { signal, sent: true })),
         (None, Some((_, error))) => Err(error),
         (None, None) => Ok(Exit::Ok),
     }

@@ -41,7 +41,7 @@ pub(super) async fn run(
     let mut contact = Contact::find(run, &call.server, executor)?;
     let called = answer(run, call, &words, &contents, wishes, &mut contact).await;
     if let (Format::Events, Err(error)) = (run.settings.output, &called) {
-        events::write_error(error);
+        events::write_error(run, error);
     }
     contact.finish(called).await
 }

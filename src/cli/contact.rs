@@ -11,7 +11,7 @@ use super::args::settings;
 use super::args::values::Assigned;
 use super::authorize;
 use super::duration;
-use super::errors::{Error, Phase};
+use super::errors::Error;
 use super::exit::Exit;
 use super::explain::{self, Place};
 use super::run::Run;
@@ -75,10 +75,6 @@ impl<'a> Contact<'a> {
     ) -> Result<Contact<'a>, Error> {
         let overrides = target::overrides(run)?;
         let resolved = config::resolve(word, run.env, &overrides).map_err(explain::config)?;
-        if resolved.definition.disabled {
-            let text = format!("the server \"{}\" is disabled in the configuration", resolved.name);
-            return Err(Error::new(Exit::Config, text).phase(Phase::Config));
-        }
         trust::admit(&resolved, run.env, &overrides).map_err(explain::trust)?;
         let server = config::expand(&resolved, &overrides, run.env).map_err(explain::config)?;
         target::check_options(run, &server)?;
@@ -218,8 +214,9 @@ impl<'a> Contact<'a> {
         let result = match landed.or(interrupted).await {
             Ok(landed) => landed?.result,
             Err(signal) => {
-                self.cancel(&mut flights, "interrupted");
-                Err(NoResult::Interrupted(signal))
+                let given_up = self.cancel(&mut flights, "interrupted");
+                let sent = given_up.iter().any(|(_, sent)| *sent != Sent::No);
+                Err(NoResult::Interrupted { signal, sent })
             }
         };
         if let Err(NoResult::Failed(Failure::NoCommonRevision(_) | Failure::TimedOut(_))) = &result
@@ -428,7 +425,8 @@ impl<'a> Contact<'a> {
 
 /// Ready when the run must end without an answer: by a signal, or because its time is over.
 async fn ended(run: &Run<'_>) -> NoResult {
-    let interrupted = async { NoResult::Interrupted(run.interrupted().await) };
+    let interrupted =
+        async { NoResult::Interrupted { signal: run.interrupted().await, sent: false } };
     let expired = async {
         match run.deadline {
             Some(deadline) => async_io::Timer::at(deadline).await,

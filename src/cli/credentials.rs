@@ -105,7 +105,7 @@ fn variable(name: &str) -> String {
 
 /// What a command prints. It gets neither our standard input nor more time than it should need.
 fn output_of(command: &str, run: &Run<'_>) -> Result<String, Error> {
-    let printed = config::run_command(command, run.env);
+    let printed = config::run_secret_command(command, run.env);
     printed.map(|secret| secret.expose().to_owned()).map_err(|fault| {
         Error::new(Exit::Auth, format!("--bearer-command: {fault}")).phase(Phase::Config)
     })

@@ -1,6 +1,6 @@
 //! Why there is no answer: from what the lower floors saw to an error with an exit code.
 
-use super::duration::{self, Limit as Duration};
+use super::duration;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use crate::client::NoResult;
@@ -21,7 +21,7 @@ pub(super) struct Place<'a> {
     /// The server, as the command line names it.
     pub(super) server: &'a str,
     /// The limit on everything.
-    pub(super) max_time: Option<Duration>,
+    pub(super) max_time: Option<duration::Limit>,
 }
 
 /// The error for a request without a result.
@@ -34,7 +34,9 @@ pub(super) fn no_result(no_result: NoResult, place: &Place<'_>) -> Error {
             error.phase(Phase::Request).hint("it would be tolerated without --strict")
         }
         NoResult::Asked(question) => asked(&question),
-        NoResult::Interrupted(signal) => interrupted(signal),
+        NoResult::Interrupted { signal, sent } => interrupted(signal)
+            .phase(Phase::Request)
+            .sent(if sent { Sent::Maybe } else { Sent::No }),
     }
 }
 
@@ -44,8 +46,9 @@ pub(super) fn interrupted(signal: i32) -> Error {
 }
 
 /// The error for a run whose time is over.
-pub(super) fn expired(max_time: Option<Duration>) -> Error {
-    let limit = max_time.and_then(Duration::duration).map(duration::show).unwrap_or_default();
+pub(super) fn expired(max_time: Option<duration::Limit>) -> Error {
+    let limit =
+        max_time.and_then(duration::Limit::duration).map(duration::show).unwrap_or_default();
     let text = format!("not done within {limit}, the limit for everything");
     Error::new(Exit::Timeout, text).hint("see --max-time")
 }
@@ -87,6 +90,10 @@ fn failed(failure: Failure, place: &Place<'_>) -> Error {
                 format!("the answer is no JSON-RPC response: {}", malformed_text(&malformed));
             Error::new(Exit::Protocol, text).phase(Phase::Request).sent(Sent::Yes)
         }
+        Failure::Invalid(invalid) => {
+            let text = format!("the server sent invalid JSON: {}", invalid.reason);
+            Error::new(Exit::Protocol, text).phase(Phase::Request).sent(Sent::Yes)
+        }
         Failure::NoCommonRevision(theirs) => {
             let ours: Vec<&str> = Revision::all().iter().map(|revision| revision.date).collect();
             let theirs = match theirs.is_empty() {
@@ -112,6 +119,7 @@ fn failed(failure: Failure, place: &Place<'_>) -> Error {
 }
 
 fn timeout(timed_out: TimedOut, place: &Place<'_>) -> Error {
+    let sent = if timed_out.sent { Sent::Maybe } else { Sent::No };
     let milliseconds = timed_out.after.as_millis();
     let (text, phase, hint) = match timed_out.limit {
         Limit::Start => (
@@ -132,10 +140,9 @@ fn timeout(timed_out: TimedOut, place: &Place<'_>) -> Error {
         }
         Limit::Total => {
             let phase = if timed_out.sent { Phase::Request } else { Phase::Start };
-            (expired(place.max_time).message, phase, "see --max-time")
+            return expired(place.max_time).phase(phase).sent(sent);
         }
     };
-    let sent = if timed_out.sent { Sent::Maybe } else { Sent::No };
     Error::new(Exit::Timeout, text).phase(phase).sent(sent).hint(hint)
 }
 

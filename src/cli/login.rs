@@ -44,7 +44,7 @@ async fn log_in(run: &Run<'_>, contact: &mut Contact<'_>) -> Result<Exit, Error>
     // Servers that let everybody open a session mostly let not everybody see the tools.
     let asked = contact.try_request(method::LIST_TOOLS, Params::new(), Vec::new()).await?;
     // A server without tools, or one that fails in another way, may still have been logged in to.
-    if let Err(no_result @ (NoResult::Failed(Failure::Refused(_)) | NoResult::Interrupted(_))) =
+    if let Err(no_result @ (NoResult::Failed(Failure::Refused(_)) | NoResult::Interrupted { .. })) =
         asked
     {
         return Err(contact.explain(no_result));
@@ -61,7 +61,9 @@ async fn log_in(run: &Run<'_>, contact: &mut Contact<'_>) -> Result<Exit, Error>
                 return Ok(Exit::Ok);
             }
             Ok(Err(error)) => return Err(denied(&error, &name)),
-            Err(signal) => return Err(contact.explain(NoResult::Interrupted(signal))),
+            Err(signal) => {
+                return Err(contact.explain(NoResult::Interrupted { signal, sent: false }));
+            }
         }
     }
     let record = authorizer.record().ok_or_else(|| denied(&AuthError::LoginNeeded, &name))?;
@@ -99,7 +101,7 @@ pub(super) async fn logout(
     let interrupted = async { Err(run.interrupted().await) };
     let left = match leaving.or(interrupted).await {
         Ok(left) => left.map_err(|error| denied(&error, &name))?,
-        Err(signal) => return Err(contact.explain(NoResult::Interrupted(signal))),
+        Err(signal) => return Err(contact.explain(NoResult::Interrupted { signal, sent: false })),
     };
     if let Some(Err(error)) = left.as_ref().and_then(|left| left.revoked.as_ref()) {
         run.warn(&format!("the token is forgotten here, but not taken back: {error}"));
@@ -130,7 +132,7 @@ pub(super) async fn token(
     let interrupted = async { Err(run.interrupted().await) };
     let record = match getting.or(interrupted).await {
         Ok(usable) => usable.map_err(|error| denied(&error, &name))?,
-        Err(signal) => return Err(contact.explain(NoResult::Interrupted(signal))),
+        Err(signal) => return Err(contact.explain(NoResult::Interrupted { signal, sent: false })),
     };
     if record.dpop_key().is_some() {
         let text = "the token is bound to a key, and of no use to programs that do not have it";

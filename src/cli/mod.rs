@@ -45,12 +45,14 @@ mod watcher;
 
 use smol::LocalExecutor;
 
-use self::args::{Command, parse};
+use self::args::stop::Farewell;
+use self::args::{Command, Stop, parse};
 use self::errors::Error;
 use self::exit::Exit;
 use self::run::Run;
 use self::terminal::Stream;
 use crate::env::Env;
+use crate::env::streams::ENDLESS;
 
 /// Does what the command line says; tells how the program ends.
 pub fn main(env: &Env) -> Exit {
@@ -58,21 +60,16 @@ pub fn main(env: &Env) -> Exit {
     let words = env.args.iter().skip(1).cloned().collect();
     let invocation = match parse(words) {
         Ok(invocation) => invocation,
-        Err(stop) => {
-            let farewell = stop.farewell(&variable, Stream::is_terminal);
-            return match farewell.stream.write_text(&farewell.text) {
-                Ok(()) => farewell.exit,
-                Err(unwritten) => output::unwritten(unwritten).exit,
-            };
+        Err(stop) => return say_farewell(&stop.farewell(&variable, Stream::is_terminal)),
+    };
+    let settings = match invocation.settings(&variable) {
+        Ok(settings) => settings,
+        Err(mistake) => {
+            let stop = Stop::late(mistake, &invocation.globals);
+            return say_farewell(&stop.farewell(&variable, Stream::is_terminal));
         }
     };
-    let run = match Run::new(&invocation, env, &variable) {
-        Ok(run) => run,
-        Err(error) => {
-            run::report(&error, invocation.globals.json_errors, env);
-            return error.exit;
-        }
-    };
+    let run = Run::new(&invocation, settings, env);
     let executor = LocalExecutor::new();
     async_io::block_on(executor.run(async {
         executor.spawn(async_process::driver()).detach();
@@ -84,6 +81,13 @@ pub fn main(env: &Env) -> Exit {
             }
         }
     }))
+}
+
+fn say_farewell(farewell: &Farewell) -> Exit {
+    match farewell.stream.write(farewell.text.as_bytes(), ENDLESS) {
+        Ok(()) => farewell.exit,
+        Err(unwritten) => output::unwritten(unwritten).exit,
+    }
 }
 
 async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Exit, Error> {

@@ -12,7 +12,8 @@ use super::output::{self, Parts};
 use super::run::Run;
 use super::sources;
 use crate::client::NoResult;
-use crate::protocol::json::Json;
+use crate::protocol::json::{self, Json};
+use crate::protocol::message::Sent;
 use crate::protocol::params::Params;
 
 /// Sends a request and prints its result, or the whole message that came back.
@@ -31,7 +32,7 @@ fn params(run: &Run<'_>, rpc: &Rpc) -> Result<Params, Error> {
     let usage = |text: String| Error::new(Exit::Usage, text).phase(Phase::Usage);
     let bytes = match rpc.params.as_deref() {
         None => return Ok(Params::new()),
-        Some("-" | "@-") => sources::stdin()?,
+        Some("-" | "@-") => sources::stdin(run)?,
         Some(word) => match word.strip_prefix('@') {
             Some(path) => sources::file(run, path)?,
             None => word.as_bytes().to_vec(),
@@ -52,7 +53,7 @@ async fn exchange(
 ) -> Result<Exit, Error> {
     match contact.try_request(&rpc.method, params, Vec::new()).await? {
         Ok(result) if rpc.envelope => {
-            output::write_line(run, result.frame())?;
+            write_envelope(run, &result)?;
             Ok(Exit::Ok)
         }
         Ok(result) => {
@@ -61,7 +62,7 @@ async fn exchange(
         }
         Err(NoResult::Error(error)) if rpc.envelope => {
             if let Some(source) = &error.source {
-                output::write_line(run, source.frame())?;
+                write_envelope(run, source)?;
             }
             Err(explain::rpc(&error).server(contact.server.name.clone()))
         }
@@ -79,4 +80,15 @@ fn write(run: &Run<'_>, rpc: &Rpc, result: &Json) -> Result<(), Error> {
     }
     parts.finish_unless_failed(written.is_err())?;
     written.map(drop)
+}
+
+/// Writes the whole message that a part came in.
+fn write_envelope(run: &Run<'_>, part: &Json) -> Result<(), Error> {
+    match json::validate(part.frame()) {
+        Ok(()) => output::write_line(run, part.frame()),
+        Err(invalid) => {
+            let text = format!("the server sent invalid JSON: {}", invalid.reason);
+            Err(Error::new(Exit::Protocol, text).phase(Phase::Request).sent(Sent::Yes))
+        }
+    }
 }

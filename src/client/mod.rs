@@ -18,7 +18,7 @@ mod open;
 mod pages;
 
 use std::future::Future;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use async_io::Timer;
 use futures_lite::FutureExt;
@@ -33,6 +33,9 @@ use crate::protocol::jsonrpc::{ErrorObject, Notification};
 use crate::protocol::message::Incoming;
 use crate::protocol::session::{Call, Event, Failure, Fate, Oddity, Output, Question, Ticket};
 use crate::transport::Connection;
+
+/// How long to wait before looking again whether the server takes what waits for it.
+const CROWDED: Duration = Duration::from_millis(10);
 
 /// A server that can be asked.
 #[derive(Debug)]
@@ -75,8 +78,13 @@ pub enum NoResult {
     Odd(Oddity),
     /// The observer ended the call at this question.
     Asked(Question),
-    /// A signal came, with this number.
-    Interrupted(i32),
+    /// A signal came.
+    Interrupted {
+        /// Its number.
+        signal: i32,
+        /// Whether the call had been handed to the transport.
+        sent: bool,
+    },
 }
 
 /// What comes next.
@@ -93,7 +101,7 @@ impl NoResult {
         match self {
             NoResult::Failed(failure) => failure.fate(),
             NoResult::Error(_) | NoResult::Odd(_) | NoResult::Asked(_) => Fate::Settled,
-            NoResult::Interrupted(_) => Fate::Settled,
+            NoResult::Interrupted { .. } => Fate::Settled,
         }
     }
 }
@@ -217,6 +225,9 @@ impl Client {
 
 async fn receive(connection: &Connection, until: Option<Instant>) -> Option<Incoming> {
     let incoming = async {
+        while connection.is_crowded() {
+            Timer::after(CROWDED).await;
+        }
         match connection.receive().await {
             Some(incoming) => Some(incoming),
             // The transport has reported its end before; only time can still end a call.

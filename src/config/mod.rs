@@ -39,9 +39,10 @@ pub use fields::Issue;
 pub use oauth::{OAuth, OAuthTemplate};
 pub use problem::{BadValue, Problem};
 pub use resolved::{Listed, Origin, Resolved, hidden_by, list, resolve};
-pub use secret_command::{CommandFault, run as run_command};
+pub use secret_command::{CommandFault, run as run_secret_command};
 pub use server::{Endpoint, Environment, HttpEndpoint, Server, StdioEndpoint};
 pub use source::Layer;
+pub use template::variables;
 pub use word::{Socket, UrlError, Word, WordError, is_name};
 
 use crate::env::Secret;

@@ -1,4 +1,4 @@
-//! Values that a command prints: `"!pass show github"`.
+//! Values that a command prints: `"!pass show github"`, `--bearer-command 'pass show github'`.
 
 use std::fmt;
 use std::io::{self, Read};

@@ -12,8 +12,8 @@ use rustix::termios::tcgetpgrp;
 /// The signals that ask us to end: we cancel what runs, clean up, and then die of them.
 const ENDING: [Signal; 3] = [Signal::Int, Signal::Term, Signal::Hup];
 
-/// Waits for signals that ask us to end.
-#[derive(Debug)]
+/// Waits for signals that ask us to end. The default waits for none.
+#[derive(Debug, Default)]
 pub struct Endings(Option<Signals>);
 
 impl Endings {

@@ -136,8 +136,9 @@ pub struct Elicitation {
     pub answers: Vec<Assignment>,
     /// A file with more answers.
     pub file: Option<PathBuf>,
-    /// What to do about a question that these do not answer. It is never [`Elicit::Answers`].
-    pub otherwise: Elicit,
+    /// What to do about a question that these do not answer; `None` when nothing was said about it.
+    /// It is never [`Elicit::Answers`].
+    pub otherwise: Option<Elicit>,
 }
 
 impl Settings {
@@ -228,9 +229,8 @@ fn cache(globals: &Globals, env: Environment<'_>) -> Result<Cache, UsageError> {
 
 fn elicitation(globals: &Globals) -> Elicitation {
     let (file, otherwise) = match &globals.elicit {
-        Some(Elicit::Answers(file)) => (Some(file), Elicit::Decline),
-        Some(elicit) => (None, elicit.clone()),
-        None => (None, Elicit::Decline),
+        Some(Elicit::Answers(file)) => (Some(file), None),
+        otherwise => (None, otherwise.clone()),
     };
     Elicitation {
         answers: globals.answer.clone(),

@@ -303,13 +303,14 @@ impl Work<'_> {
     fn interrupt(&mut self, signal: i32) {
         self.stop = Some(Stop::Signal(signal));
         for (job, sent) in self.contact.cancel(&mut self.flights, "interrupted") {
-            let error = self.contact.explain(NoResult::Interrupted(signal)).sent(sent);
+            let error =
+                self.contact.explain(NoResult::Interrupted { signal, sent: true }).sent(sent);
             self.note(&job.line, job.begun.elapsed(), &Outcome::Failed(error));
         }
         for held in std::mem::take(&mut self.held) {
             match held {
                 Held::Unsent(job) => {
-                    let error = self.contact.explain(NoResult::Interrupted(signal));
+                    let error = self.contact.explain(NoResult::Interrupted { signal, sent: false });
                     let outcome = Outcome::Failed(error.sent(Sent::No));
                     self.note(&job.line, job.begun.elapsed(), &outcome);
                 }
@@ -369,7 +370,7 @@ impl Work<'_> {
     fn end(&mut self) -> Result<Exit, Error> {
         self.output.finish()?;
         if let Some(Stop::Signal(signal)) = self.stop {
-            return Err(self.contact.explain(NoResult::Interrupted(signal)));
+            return Err(self.contact.explain(NoResult::Interrupted { signal, sent: true }));
         }
         if let Some(error) = self.verdict.error(self.stop == Some(Stop::Failure)) {
             return Err(error);

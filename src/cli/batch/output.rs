@@ -79,7 +79,8 @@ impl Output {
                     smol::unblock(move || handle.write(text.as_bytes()))
                 }
                 None => smol::unblock(move || {
-                    Stream::Stdout.write_text(&text).map_err(output::unwritten)
+                    // A thread of its own may wait: what it waits for is dropped when the run ends.
+                    Stream::Stdout.write_text(&text, &|| true).map_err(output::unwritten)
                 }),
             });
         }

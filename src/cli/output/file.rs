@@ -42,17 +42,17 @@ impl Growing {
             return Growing::beside(target.as_deref().unwrap_or(path));
         }
         let file = OpenOptions::new().write(true).open(path);
-        let file = file.map_err(|error| unwritable(path, &error.to_string()))?;
+        let file = file.map_err(|error| unwritable(path, ANSWER, &error.to_string()))?;
         Ok(Growing { handle: Handle { file: Arc::new(file), path: path.into() }, beside: None })
     }
 
     /// Begins an answer in a new file beside a path.
     fn beside(path: &Path) -> Result<Growing, Error> {
-        let name = path.file_name().ok_or_else(|| unwritable(path, "it is a directory"))?;
+        let name = path.file_name().ok_or_else(|| unwritable(path, ANSWER, "it is a directory"))?;
         let name = format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id());
         let beside = path.with_file_name(name);
         let file = OpenOptions::new().write(true).create_new(true).open(&beside);
-        let file = file.map_err(|error| unwritable(path, &error.to_string()))?;
+        let file = file.map_err(|error| unwritable(path, ANSWER, &error.to_string()))?;
         let handle = Handle { file: Arc::new(file), path: path.into() };
         Ok(Growing { handle, beside: Some(beside) })
     }
@@ -70,9 +70,9 @@ impl Growing {
             && old.is_file()
         {
             let kept = fs::set_permissions(beside, old.permissions());
-            kept.map_err(|error| unwritable(path, &error.to_string()))?;
+            kept.map_err(|error| unwritable(path, ANSWER, &error.to_string()))?;
         }
-        fs::rename(beside, path).map_err(|error| unwritable(path, &error.to_string()))?;
+        fs::rename(beside, path).map_err(|error| unwritable(path, ANSWER, &error.to_string()))?;
         self.beside = None;
         Ok(())
     }
@@ -90,7 +90,7 @@ impl Handle {
     /// Adds bytes.
     pub(in super::super) fn write(&self, bytes: &[u8]) -> Result<(), Error> {
         let written = (&*self.file).write_all(bytes);
-        written.map_err(|error| unwritable(&self.path, &error.to_string()))
+        written.map_err(|error| unwritable(&self.path, ANSWER, &error.to_string()))
     }
 }
 
@@ -102,23 +102,26 @@ pub(in super::super) fn place(directory: &Path, name: &str, bytes: &[u8]) -> Res
     growing.finish()
 }
 
+/// What is written, in messages.
+const ANSWER: &str = "the answer";
+
 /// Makes sure that a file can be there, as far as that can be told before there is an answer: it
 /// would be a pity about a call that has run.
-pub(super) fn check(path: &Path) -> Result<(), Error> {
+pub(super) fn check(path: &Path, what: &str) -> Result<(), Error> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     if path.is_dir() {
-        return Err(unwritable(path, "it is a directory").sent(Sent::No));
+        return Err(unwritable(path, what, "it is a directory").sent(Sent::No));
     }
     match directory {
         Some(directory) if !directory.is_dir() => {
             let text = format!("there is no directory {}", directory.display());
-            Err(unwritable(path, &text).sent(Sent::No))
+            Err(unwritable(path, what, &text).sent(Sent::No))
         }
         _ => Ok(()),
     }
 }
 
-fn unwritable(path: &Path, why: &str) -> Error {
-    let text = format!("cannot write the answer to {}: {why}", path.display());
+fn unwritable(path: &Path, what: &str, why: &str) -> Error {
+    let text = format!("cannot write {what} to {}: {why}", path.display());
     Error::new(Exit::Config, text).phase(Phase::Output)
 }

@@ -130,7 +130,6 @@ pub(super) async fn created(
     if !contact.is_http() {
         run.warn("the server ends with this run, and its task perhaps with it; see --wait");
     }
-    answer::validate(&result)?;
     let mut parts = Parts::new(run);
     let written = wishes.write(&mut parts, result.as_str());
     if let Ok(false) = written {
@@ -186,7 +185,7 @@ pub(super) async fn run(
     contact.allow_tasks();
     let done = act(run, task, responses, &wishes, &mut contact).await;
     if let (Format::Events, Err(error)) = (run.settings.output, &done) {
-        events::write_error(error);
+        events::write_error(run, error);
     }
     contact.finish(done).await
 }
@@ -227,7 +226,6 @@ async fn act(
             };
         }
     };
-    answer::validate(&result)?;
     let mut parts = Parts::new(run);
     let written = wishes.write(&mut parts, result.as_str());
     if let (Ok(false), TaskAction::Get) = (&written, task.action) {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Challenged, Ticket};
-use crate::protocol::json::Json;
+use crate::protocol::json::{Invalid, Json};
 use crate::protocol::jsonrpc::{ErrorObject, Id, Malformed, Notification, Unusual};
 use crate::protocol::message::{Ending, Fault, FaultKind, Refused, Sent};
 use crate::protocol::revision::Revision;
@@ -71,6 +71,8 @@ pub enum Failure {
     Broken(Fault),
     /// The server answered this request with something that is no response.
     Malformed(Malformed),
+    /// The server answered with a result that is not JSON.
+    Invalid(Invalid),
     /// Client and server have no revision in common; the server's list, if it gave one.
     NoCommonRevision(Vec<String>),
     /// The server would not open a session.
@@ -117,6 +119,7 @@ impl Failure {
             Failure::NoResponse { how: Ending::NoAnswer(_), .. }
             | Failure::TimedOut(_)
             | Failure::Malformed(_)
+            | Failure::Invalid(_)
             | Failure::NoCommonRevision(_)
             | Failure::NotOpened(_)
             | Failure::TooManyRounds => Fate::Settled,

@@ -29,13 +29,17 @@ use self::challenge::Parked;
 use self::era::Stage;
 use super::json::Json;
 use super::jsonrpc::id::Echo;
-use super::jsonrpc::{self, ErrorObject, Id, Message, Notification, Response, scan};
+use super::jsonrpc::{self, ErrorObject, Id, Malformed, Message, Notification, Response, scan};
 use super::message::{Delivery, Fault, Head, Incoming, Outgoing};
 use super::method;
 use super::opening::Certainty;
 use super::params::Params;
 use super::pending::{Found, Pending};
 use super::revision::{Questions, Revision};
+
+/// The longest id of a request that is answered, in bytes. It has to be sent back, and a server that
+/// asks faster than it listens must not fill the memory.
+const LONGEST_ID: usize = 1024;
 
 /// What the session needs to know about its client.
 #[derive(Debug, Clone)]
@@ -255,6 +259,11 @@ impl Session {
         if let (Some(Echo::Retyped(_)), Some(id)) = (echo, id) {
             self.odd(Oddity::RetypedId(id));
         }
+        if let Ok(answer) = &outcome
+            && let Err(invalid) = answer.result.validate()
+        {
+            return self.spoil(purpose, Failure::Invalid(invalid));
+        }
         match (purpose, outcome) {
             (Purpose::Discover, outcome) => self.handle_discovered(outcome),
             (Purpose::Initialize, Ok(answer)) => self.handle_initialized(answer.result),
@@ -293,6 +302,11 @@ impl Session {
         if revision.is_some_and(|revision| revision.questions == Questions::InputRequired) {
             return self.odd(Oddity::RequestInModernEra(method));
         }
+        if LONGEST_ID < id.as_json().len() {
+            let excerpt =
+                format!("a request ({method}) with an id of {} bytes", id.as_json().len());
+            return self.odd(Oddity::Skipped(Malformed::Shape { id: None, excerpt }));
+        }
         match &*method {
             method::PING => self.respond(&id, &Ok("{}".to_owned())),
             method::LIST_ROOTS | method::ELICIT | method::SAMPLE => {
@@ -302,22 +316,24 @@ impl Session {
         }
     }
 
-    fn handle_malformed(&mut self, malformed: jsonrpc::Malformed) {
+    fn handle_malformed(&mut self, malformed: Malformed) {
         let number = malformed.id().and_then(|id| id.echo(self.profile.text_ids));
-        if let Some(Echo::Exact(number) | Echo::Retyped(number)) = number {
-            match self.pending.complete(number) {
-                Found::Waiting(Purpose::Call(ticket)) => {
-                    return self.fail(ticket, Failure::Malformed(malformed));
-                }
-                Found::Waiting(Purpose::Discover) => return self.not_modern(),
-                Found::Waiting(Purpose::Initialize) => {
-                    return self.give_up(&Failure::Malformed(malformed));
-                }
-                Found::Over | Found::Unknown => (),
-            }
+        if let Some(Echo::Exact(number) | Echo::Retyped(number)) = number
+            && let Found::Waiting(purpose) = self.pending.complete(number)
+        {
+            return self.spoil(purpose, Failure::Malformed(malformed));
         }
         self.counts.skipped += 1;
         self.odd(Oddity::Skipped(malformed));
+    }
+
+    /// The answer to a request came, and cannot be read.
+    fn spoil(&mut self, purpose: Purpose, failure: Failure) {
+        match purpose {
+            Purpose::Call(ticket) => self.fail(ticket, failure),
+            Purpose::Discover => self.not_modern(),
+            Purpose::Initialize => self.give_up(&failure),
+        }
     }
 
     fn handle_closed(&mut self, fault: &Fault) {

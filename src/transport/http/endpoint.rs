@@ -74,6 +74,11 @@ impl Endpoint {
         let _ = self.inbox.send(incoming).await;
     }
 
+    /// Waits until the client has gone.
+    pub(super) async fn abandoned(&self) {
+        self.inbox.closed().await;
+    }
+
     pub(in crate::transport) fn home(&self) -> &Address {
         &self.home
     }
