@@ -18,7 +18,7 @@ use super::session;
 use super::target;
 use super::watcher::Watcher;
 use crate::auth::{How, Person};
-use crate::cache::{Eras, Lists, Mode};
+use crate::cache::{Eras, Lists};
 use crate::client::{Access, Link, NoResult, Server};
 use crate::config::{self, Endpoint};
 use crate::protocol::Revision;
@@ -40,6 +40,8 @@ const HURRY: Duration = Duration::from_millis(50);
 pub(super) struct Contact<'a> {
     pub(super) run: &'a Run<'a>,
     pub(super) server: config::Server,
+    /// The hash of the server's definition alone, whatever the command line adds to it.
+    pub(super) definition: config::Digest,
     pub(super) lists: Lists,
     pub(super) eras: Eras,
     /// When everything must be over.
@@ -83,11 +85,7 @@ impl<'a> Contact<'a> {
         trust::admit(resolved, run.env, &overrides).map_err(explain::trust)?;
         let server = config::expand(resolved, &overrides, run.env).map_err(explain::config)?;
         target::check_options(run, &server)?;
-        let mode = match run.settings.cache {
-            settings::Cache::On => Mode::On,
-            settings::Cache::Refresh => Mode::Refresh,
-            settings::Cache::Off => Mode::Off,
-        };
+        let mode = run.cache_mode();
         Ok(Contact {
             run,
             watcher: Watcher::new(run)?,
@@ -96,6 +94,7 @@ impl<'a> Contact<'a> {
             deadline: run.deadline,
             max_time: run.settings.max_time,
             certainty: OnceCell::new(),
+            definition: resolved.identity(),
             server,
             executor,
             link: None,
@@ -232,9 +231,10 @@ impl<'a> Contact<'a> {
         Ok((self.link.insert(link), &mut self.watcher))
     }
 
-    fn access(&self) -> Result<Access<'a>, Error> {
+    /// What the session is told about us.
+    pub(super) fn profile(&self) -> Profile {
         let abilities = self.watcher.abilities();
-        let profile = Profile {
+        Profile {
             client: (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
             abilities,
             probe_timeout: if self.is_http() { PROBE_TIMEOUT_HTTP } else { PROBE_TIMEOUT_STDIO },
@@ -246,12 +246,16 @@ impl<'a> Contact<'a> {
             listen: self.is_http() && abilities != Abilities::default(),
             authorizes: false,
             extensions: Vec::new(),
-        };
+        }
+    }
+
+    fn access(&self) -> Result<Access<'a>, Error> {
         let (executor, limits, certainty) = (self.executor, self.run.limits(), self.certainty());
+        let profile = self.profile();
         let shared = match self.anew {
             // Whoever logs in wants to hear from the server itself.
             true => None,
-            false => session::target(self.run, &self.server, abilities)?,
+            false => session::target(self, profile.abilities)?,
         };
         let server = match shared {
             Some(shared) => Server::Shared(shared),
@@ -292,7 +296,7 @@ impl<'a> Contact<'a> {
     }
 
     /// What is known about the revision before the server is asked. Looked up once.
-    fn certainty(&self) -> Certainty {
+    pub(super) fn certainty(&self) -> Certainty {
         *self.certainty.get_or_init(|| {
             if let Some(pinned) = self.pin() {
                 return Certainty::Pinned(pinned);

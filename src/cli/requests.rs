@@ -9,14 +9,15 @@ use super::args::settings;
 use super::args::values::Assigned;
 use super::contact::Contact;
 use super::errors::Error;
+use crate::auth::Authorizer;
 use crate::client::retry::Policy;
-use crate::client::{Flights, Landed, Link, NoResult, Observer, Reply};
-use crate::protocol::Revision;
+use crate::client::{self, Flights, Landed, Link, NoResult, Observer, Reply};
 use crate::protocol::json::{self, Json};
 use crate::protocol::message::Sent;
 use crate::protocol::method;
 use crate::protocol::params::Params;
 use crate::protocol::session::{Call, Failure, Limit, Question, TimedOut};
+use crate::protocol::{Outgoing, Revision};
 
 /// How often a repeatable request is sent again by commands that make many, unless `--retry` says
 /// otherwise.
@@ -129,6 +130,21 @@ impl<'a> Contact<'a> {
         }
         self.heed_changes(result.as_ref().ok());
         Ok(result)
+    }
+
+    /// Everything that would go out for a request, its own message last. `authorizer` is what gets
+    /// tokens for the server.
+    pub(super) fn rehearse(
+        &self,
+        method: &str,
+        params: Params,
+        mirrored: Vec<(String, String)>,
+        authorizer: Option<&Authorizer>,
+    ) -> Vec<Outgoing> {
+        let call = self.prepare(method, params, mirrored);
+        let mut profile = self.profile();
+        profile.extensions.extend(authorizer.into_iter().flat_map(Authorizer::extensions));
+        client::rehearse(self.certainty(), profile, call)
     }
 
     /// Waits for the next of many calls to end, see [`Flights::landed`].

@@ -16,7 +16,7 @@ use crate::transport::{http, stdio};
 /// The server, and how it is reached.
 pub(super) fn server(run: &Run<'_>, server: &config::Server) -> Result<Server, Error> {
     match &server.endpoint {
-        Endpoint::Stdio(endpoint) => Ok(Server::Stdio(stdio(run, endpoint))),
+        Endpoint::Stdio(endpoint) => Ok(Server::Stdio(stdio(run, &server.name, endpoint))),
         Endpoint::Http(endpoint) => {
             let target = http(run, &server.name, endpoint)?;
             Ok(match endpoint.binding {
@@ -28,7 +28,7 @@ pub(super) fn server(run: &Run<'_>, server: &config::Server) -> Result<Server, E
 }
 
 /// The process to start.
-fn stdio(run: &Run<'_>, endpoint: &StdioEndpoint) -> stdio::Target {
+fn stdio(run: &Run<'_>, server: &str, endpoint: &StdioEndpoint) -> stdio::Target {
     let variables = endpoint.environment.iter();
     stdio::Target {
         program: endpoint.program.clone(),
@@ -46,11 +46,12 @@ fn stdio(run: &Run<'_>, endpoint: &StdioEndpoint) -> stdio::Target {
             after_close: run.settings.shutdown_timeout,
             ..stdio::Patience::default()
         },
+        trace: run.trace(server),
     }
 }
 
 /// The endpoint to reach.
-fn http(run: &Run<'_>, name: &str, endpoint: &HttpEndpoint) -> Result<http::Target, Error> {
+fn http(run: &Run<'_>, server: &str, endpoint: &HttpEndpoint) -> Result<http::Target, Error> {
     let globals = run.globals;
     let config = |text: String| Error::new(Exit::Config, text).phase(Phase::Config);
     let address = net::Address::parse(&endpoint.url).map_err(|error| config(error.to_string()))?;
@@ -60,7 +61,7 @@ fn http(run: &Run<'_>, name: &str, endpoint: &HttpEndpoint) -> Result<http::Targ
         let added = settings.headers.add(name, value.expose());
         added.map_err(|error| config(error.to_string()))?;
     }
-    settings.authorization = credentials::authorization(run, name, endpoint)?;
+    settings.authorization = credentials::authorization(run, server, endpoint)?;
     settings.tls.cacert = pem_file(run, "--cacert", globals.cacert.as_deref())?;
     settings.tls.certificate = pem_file(run, "--cert", globals.cert.as_deref())?;
     settings.tls.key = pem_file(run, "--key", globals.key.as_deref())?;
@@ -73,6 +74,7 @@ fn http(run: &Run<'_>, name: &str, endpoint: &HttpEndpoint) -> Result<http::Targ
     }
     settings.resolve.extend(globals.resolve.iter().cloned());
     settings.unix_socket = endpoint.socket.clone();
+    settings.trace = run.trace(server);
     settings.http_version = match globals.http {
         None | Some(Http::Auto) => net::HttpVersion::Auto,
         Some(Http::One) => net::HttpVersion::Http1,
@@ -117,6 +119,7 @@ pub(super) fn overrides(run: &Run<'_>) -> Result<Overrides, Error> {
             Some(Transport::Http) => Some(Binding::Http),
             Some(Transport::Sse) => Some(Binding::Sse),
         },
+        dry_run: run.command().is_dry_run(),
     })
 }
 

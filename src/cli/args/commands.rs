@@ -8,11 +8,13 @@ use std::time::Duration;
 use argh::{ArgsInfo, FromArgs};
 
 use super::choices::Format;
+use super::config_commands::{Add, Config, Remove};
 use super::globals::Globals;
 use super::many::{Batch, Bench, Cache, Servers, Session, wait};
 use super::primitives::{
     Complete, Find, Prompt, Prompts, Read, Resources, Task, TaskAction, Templates, folder,
 };
+use super::shell_commands::{Completions, Replay};
 use super::usage::UsageError;
 use super::values::Expectation;
 use crate::protocol::pointer::Pointer;
@@ -67,6 +69,16 @@ pub enum Command {
     Logout(Logout),
     /// `token`
     Token(Token),
+    /// `add`
+    Add(Add),
+    /// `remove`
+    Remove(Remove),
+    /// `config`
+    Config(Config),
+    /// `replay`
+    Replay(Replay),
+    /// `completions`
+    Completions(Completions),
 }
 
 /// Other names of commands. One-letter names are declared with the command.
@@ -74,7 +86,7 @@ pub(super) const ALIASES: &[(&str, &str)] = &[("raw", "rpc")];
 
 /// Commands that make something of their own of the words after `--`. For all others they are
 /// plain words, which is how a word that begins with a dash is written.
-pub(super) const WITH_TAIL: &[&str] = &["call", "bench", "session"];
+pub(in crate::cli) const WITH_TAIL: &[&str] = &["call", "add", "bench", "session"];
 
 impl Command {
     /// Its name.
@@ -103,6 +115,20 @@ impl Command {
             Command::Login(_) => "login",
             Command::Logout(_) => "logout",
             Command::Token(_) => "token",
+            Command::Add(_) => "add",
+            Command::Remove(_) => "remove",
+            Command::Config(_) => "config",
+            Command::Replay(_) => "replay",
+            Command::Completions(_) => "completions",
+        }
+    }
+
+    /// Whether it only shows what it would do.
+    pub fn is_dry_run(&self) -> bool {
+        match self {
+            Command::Call(call) => call.dry_run,
+            Command::Rpc(rpc) => rpc.dry_run,
+            _ => false,
         }
     }
 
@@ -123,6 +149,8 @@ impl Command {
             Command::Batch(_) => &[Format::Json],
             Command::Task(task) if task.action == TaskAction::Result => Format::ALL,
             Command::Read(_) => &[Format::Text, Format::Json, Format::Raw],
+            // What they print has the one form that its reader wants.
+            Command::Replay(_) | Command::Completions(_) => &[Format::Text],
             _ => &[Format::Text, Format::Json],
         }
     }
@@ -177,6 +205,10 @@ pub struct Call {
     /// send the arguments even when they do not fit the tool's schema
     #[argh(switch)]
     pub no_check: bool,
+
+    /// print what would be sent, secrets masked; start nothing and contact nobody
+    #[argh(switch)]
+    pub dry_run: bool,
 
     /// print only the value at this JSON Pointer in the result, a text without quotes unless as
     /// --json; - is each element of a list, as in /content/-/text (repeatable)
@@ -317,7 +349,7 @@ pub struct Info {
     pub server: String,
 }
 
-/// ask a server for a sign of life and print the milliseconds it took
+/// ask a server for a sign of life and print how many ms it took
 #[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
 #[argh(subcommand, name = "ping", help_triggers("-h", "--help"))]
 #[argh(example = "mcpmini ping -t 2s https://mcp.example.com/mcp && echo up")]
@@ -337,6 +369,10 @@ pub struct Rpc {
     /// print the whole message that came back, not only its result
     #[argh(switch)]
     pub envelope: bool,
+
+    /// print what would be sent, secrets masked; start nothing and contact nobody
+    #[argh(switch)]
+    pub dry_run: bool,
 
     /// print only the value at this JSON Pointer in the result, a text without quotes unless as
     /// --json; - is each element of a list, as in /content/-/text (repeatable)

@@ -9,6 +9,7 @@
 pub mod access;
 pub mod choices;
 pub mod commands;
+pub mod config_commands;
 pub mod globals;
 pub mod keyword;
 pub mod many;
@@ -16,8 +17,10 @@ pub mod normalise;
 pub mod numbers;
 pub mod primitives;
 pub mod settings;
+pub mod shell_commands;
 pub mod stop;
 pub mod table;
+pub mod trace_file;
 pub mod usage;
 pub mod values;
 
@@ -49,7 +52,7 @@ pub struct Invocation {
     pub access: Access,
     /// The command.
     pub command: Command,
-    /// For `call`, the words after `--`: the tool's arguments as flags.
+    /// For `call`, the words after `--`: the tool's arguments as flags. For `add`, the command.
     pub tail: Vec<String>,
 }
 

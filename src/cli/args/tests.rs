@@ -73,6 +73,7 @@ fn meaning(line: &str) -> String {
         Command::Call(call) => {
             switch(call.no_schema, "--no-schema");
             switch(call.no_check, "--no-check");
+            switch(call.dry_run, "--dry-run");
             switch(call.check_output, "--check-output");
             switch(call.task, "--task");
             switch(call.wait, "--wait");
@@ -92,17 +93,10 @@ fn meaning(line: &str) -> String {
         Command::Ping(ping) => add(ping.server.clone()),
         Command::Rpc(rpc) => {
             switch(rpc.envelope, "--envelope");
+            switch(rpc.dry_run, "--dry-run");
             demands(&rpc.select, &rpc.expect, None).for_each(&mut add);
             add(format!("{} {} {:?}", rpc.server, rpc.method, rpc.params));
         }
-        Command::Approve(approve) => add(format!("{:?} {:?}", approve.name, approve.accept)),
-        Command::Login(login) => {
-            switch(login.no_browser, "--no-browser");
-            switch(login.device, "--device");
-            add(login.server.clone());
-        }
-        Command::Logout(logout) => add(logout.server.clone()),
-        Command::Token(token) => add(token.server.clone()),
         other => many(other).unwrap_or_else(|| primitive(other)).into_iter().for_each(&mut add),
     }
     if !tail.is_empty() {
@@ -141,6 +135,35 @@ fn many(command: &Command) -> Option<Vec<String>> {
     Some(switches.into_iter().flatten().chain([words]).collect())
 }
 
+/// The options and words of the commands about servers as such, and for the shell.
+fn configuration(command: &Command) -> Vec<String> {
+    let switched = |switches: &[(bool, &str)], words: String| {
+        let switches = switches.iter().filter(|(on, _)| *on).map(|(_, name)| (*name).to_owned());
+        switches.chain([words]).collect()
+    };
+    match command {
+        Command::Add(add) => {
+            let switches = [(add.project, "--project"), (add.force, "--force")];
+            switched(&switches, format!("{} {:?}", add.name, add.server))
+        }
+        Command::Remove(remove) => switched(&[(remove.project, "--project")], remove.name.clone()),
+        Command::Config(config) => {
+            let words = format!("{} {:?} {:?}", config.action.word(), config.from, config.names);
+            switched(&[(config.copy, "--copy"), (config.force, "--force")], words)
+        }
+        Command::Approve(approve) => vec![format!("{:?} {:?}", approve.name, approve.accept)],
+        Command::Login(login) => {
+            let switches = [(login.no_browser, "--no-browser"), (login.device, "--device")];
+            switched(&switches, login.server.clone())
+        }
+        Command::Logout(logout) => vec![logout.server.clone()],
+        Command::Token(token) => vec![token.server.clone()],
+        Command::Replay(replay) => vec![format!("{:?} {:?}", replay.file, replay.name)],
+        Command::Completions(completions) => vec![completions.shell.word().to_owned()],
+        other => panic!("{} is no command of these", other.name()),
+    }
+}
+
 /// The options and words of the commands beside tools.
 fn primitive(command: &Command) -> Vec<String> {
     match command {
@@ -172,7 +195,7 @@ fn primitive(command: &Command) -> Vec<String> {
                 format!("{} {} {} {:?}", task.action.word(), task.server, task.id, task.args);
             demands.chain([words]).collect()
         }
-        other => panic!("{} is no command of these", other.name()),
+        other => configuration(other),
     }
 }
 
