@@ -170,10 +170,10 @@ impl Lists {
             .collect();
         files.sort();
         let found =
-            files.iter().rev().filter_map(|(_, path)| self.load(path)).find(|(_, _, pages)| {
+            files.iter().rev().filter_map(|(_, path)| self.entry(path)).find(|(_, pages)| {
                 pages.first().is_some_and(|page| scan::member(page, member).is_some())
             });
-        found.map(|(_, _, pages)| pages)
+        found.map(|(_, pages)| pages)
     }
 
     /// Forgets an answer.
@@ -195,7 +195,9 @@ impl Lists {
     }
 
     fn read(&self, key: &Key, scope: Scope, now: SystemTime) -> Option<Found> {
-        let (received, ttl, pages) = self.load(&self.path(key, scope)?)?;
+        let (head, pages) = self.entry(&self.path(key, scope)?)?;
+        let received = SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(head.received))?;
+        let ttl = Duration::from_millis(head.ttl).min(LONGEST);
         // A moment in the future is a clock that was wrong.
         let is_fresh = now.duration_since(received).is_ok_and(|age| age < ttl);
         Some(Found { pages, is_fresh })
@@ -203,6 +205,13 @@ impl Lists {
 
     /// Reads an entry: when it was received, how long it is good, and its pages.
     pub(super) fn load(&self, path: &Path) -> Option<(SystemTime, Duration, Vec<String>)> {
+        let (head, pages) = self.entry(path)?;
+        let received = SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(head.received))?;
+        Some((received, Duration::from_millis(head.ttl).min(LONGEST), pages))
+    }
+
+    /// Reads an entry: its head, and its pages.
+    fn entry(&self, path: &Path) -> Option<(Head, Vec<String>)> {
         let guard = Guard::Everybody { user: self.user };
         let text = store::read_text(path, ENTRY_LIMIT as u64, guard).ok()??;
         let (head, mut rest) = text.split_once('\n')?;
@@ -217,9 +226,7 @@ impl Lists {
             pages.push(page.to_owned());
             rest = after;
         }
-        let received = SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(head.received))?;
-        let ttl = Duration::from_millis(head.ttl).min(LONGEST);
-        rest.is_empty().then_some((received, ttl, pages))
+        rest.is_empty().then_some((head, pages))
     }
 
     fn write(

@@ -21,6 +21,7 @@ use crate::auth::{How, Person};
 use crate::cache::{Eras, Lists};
 use crate::client::{Access, Link, NoResult, Server};
 use crate::config::{self, Endpoint};
+use crate::env::Secret;
 use crate::protocol::Revision;
 use crate::protocol::opening::Certainty;
 use crate::protocol::session::{Abilities, About, Profile, Question, Session};
@@ -56,6 +57,8 @@ pub(super) struct Contact<'a> {
     pub(super) listed_by: RefCell<Option<String>>,
     tasks: bool,
     hurries: bool,
+    /// The token that was given, once it was looked up.
+    pub(super) token: OnceCell<Option<Secret>>,
     /// Who can log in.
     pub(super) person: Person,
     /// Whether a token that is kept does not count.
@@ -101,6 +104,7 @@ impl<'a> Contact<'a> {
             listed_by: RefCell::default(),
             tasks: false,
             hurries: false,
+            token: OnceCell::new(),
             person: match run.settings.login {
                 true => authorize::person(run, How::Browser),
                 false => Person::absent(),
@@ -259,7 +263,7 @@ impl<'a> Contact<'a> {
         };
         let server = match shared {
             Some(shared) => Server::Shared(shared),
-            None => target::server(self.run, &self.server)?,
+            None => self.target()?,
         };
         Ok(Access { executor, server, limits, certainty, profile })
     }

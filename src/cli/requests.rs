@@ -132,21 +132,6 @@ impl<'a> Contact<'a> {
         Ok(result)
     }
 
-    /// Everything that would go out for a request, its own message last. `authorizer` is what gets
-    /// tokens for the server.
-    pub(super) fn rehearse(
-        &self,
-        method: &str,
-        params: Params,
-        mirrored: Vec<(String, String)>,
-        authorizer: Option<&Authorizer>,
-    ) -> Vec<Outgoing> {
-        let call = self.prepare(method, params, mirrored);
-        let mut profile = self.profile();
-        profile.extensions.extend(authorizer.into_iter().flat_map(Authorizer::extensions));
-        client::rehearse(self.certainty(), profile, call)
-    }
-
     /// Waits for the next of many calls to end, see [`Flights::landed`].
     pub(super) async fn landed<T>(&mut self, flights: &mut Flights<T>) -> Result<Landed<T>, Error> {
         let (link, watcher) = self.link()?;
@@ -177,6 +162,21 @@ impl<'a> Contact<'a> {
             },
             pause: self.run.globals.retry_delay.unwrap_or(Policy::ONCE.pause),
         }
+    }
+
+    /// Everything that would go out for a request, its own message last. `authorizer` is what gets
+    /// tokens for the server.
+    pub(super) fn rehearse(
+        &self,
+        method: &str,
+        params: Params,
+        mirrored: Vec<(String, String)>,
+        authorizer: Option<&Authorizer>,
+    ) -> Vec<Outgoing> {
+        let call = self.prepare(method, params, mirrored);
+        let mut profile = self.profile();
+        profile.extensions.extend(authorizer.into_iter().flat_map(Authorizer::extensions));
+        client::rehearse(self.certainty(), profile, call)
     }
 
     fn with_meta(&self, params: Params) -> Params {

@@ -108,7 +108,7 @@ pub struct Session {
     pub servers: Vec<String>,
 }
 
-/// list the servers of the configuration, or try them
+/// list the servers of the configuration; tell which answer
 #[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
 #[argh(subcommand, name = "servers", help_triggers("-h", "--help"))]
 #[argh(note = "A line has the name, how the server is reached, its state and its file, with tabs \

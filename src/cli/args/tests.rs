@@ -110,31 +110,6 @@ fn meaning(line: &str) -> String {
     out
 }
 
-/// The options and words of the commands for many requests and many servers.
-fn many(command: &Command) -> Option<Vec<String>> {
-    let switch = |on: bool, name: &str| on.then(|| name.to_owned());
-    let (switches, words) = match command {
-        Command::Batch(batch) => {
-            let switches =
-                [switch(batch.ordered, "--ordered"), switch(batch.keep_going, "--keep-going")];
-            (switches, format!("{:?} {} {}", batch.jobs, batch.server, batch.input))
-        }
-        Command::Bench(bench) => {
-            let (calls, jobs) = (bench.calls, bench.jobs);
-            let words =
-                format!("{calls:?} {jobs:?} {} {} {:?}", bench.server, bench.tool, bench.args);
-            ([switch(bench.keep_going, "--keep-going"), None], words)
-        }
-        Command::Session(session) => ([None, None], format!("{:?}", session.servers)),
-        Command::Servers(servers) => {
-            ([switch(servers.check, "--check"), None], format!("{:?}", servers.names))
-        }
-        Command::Cache(cache) => ([None, None], format!("{:?} {:?}", cache.action, cache.server)),
-        _ => return None,
-    };
-    Some(switches.into_iter().flatten().chain([words]).collect())
-}
-
 /// The options and words of the commands about servers as such, and for the shell.
 fn configuration(command: &Command) -> Vec<String> {
     let switched = |switches: &[(bool, &str)], words: String| {
@@ -162,6 +137,31 @@ fn configuration(command: &Command) -> Vec<String> {
         Command::Completions(completions) => vec![completions.shell.word().to_owned()],
         other => panic!("{} is no command of these", other.name()),
     }
+}
+
+/// The options and words of the commands for many requests and many servers.
+fn many(command: &Command) -> Option<Vec<String>> {
+    let switch = |on: bool, name: &str| on.then(|| name.to_owned());
+    let (switches, words) = match command {
+        Command::Batch(batch) => {
+            let switches =
+                [switch(batch.ordered, "--ordered"), switch(batch.keep_going, "--keep-going")];
+            (switches, format!("{:?} {} {}", batch.jobs, batch.server, batch.input))
+        }
+        Command::Bench(bench) => {
+            let (calls, jobs) = (bench.calls, bench.jobs);
+            let words =
+                format!("{calls:?} {jobs:?} {} {} {:?}", bench.server, bench.tool, bench.args);
+            ([switch(bench.keep_going, "--keep-going"), None], words)
+        }
+        Command::Session(session) => ([None, None], format!("{:?}", session.servers)),
+        Command::Servers(servers) => {
+            ([switch(servers.check, "--check"), None], format!("{:?}", servers.names))
+        }
+        Command::Cache(cache) => ([None, None], format!("{:?} {:?}", cache.action, cache.server)),
+        _ => return None,
+    };
+    Some(switches.into_iter().flatten().chain([words]).collect())
 }
 
 /// The options and words of the commands beside tools.
