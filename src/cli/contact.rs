@@ -41,6 +41,8 @@ const HURRY: Duration = Duration::from_millis(50);
 pub(super) struct Contact<'a> {
     pub(super) run: &'a Run<'a>,
     pub(super) server: config::Server,
+    /// The hash of the server's definition alone, whatever the command line adds to it.
+    pub(super) definition: config::Digest,
     pub(super) lists: Lists,
     pub(super) eras: Eras,
     /// When everything must be over.
@@ -95,6 +97,7 @@ impl<'a> Contact<'a> {
             deadline: run.deadline,
             max_time: run.settings.max_time,
             certainty: OnceCell::new(),
+            definition: resolved.identity(),
             server,
             executor,
             link: None,
@@ -256,7 +259,7 @@ impl<'a> Contact<'a> {
         let shared = match self.anew {
             // Whoever logs in wants to hear from the server itself.
             true => None,
-            false => session::target(self.run, &self.server, profile.abilities)?,
+            false => session::target(self, profile.abilities)?,
         };
         let server = match shared {
             Some(shared) => Server::Shared(shared),

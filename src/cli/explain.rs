@@ -246,3 +246,45 @@ pub(super) fn config(error: ConfigError) -> Error {
 pub(super) fn trust(error: TrustError) -> Error {
     Error::new(Exit::Trust, error.to_string()).phase(Phase::Trust).sent(Sent::No)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::message::Fault;
+    use crate::protocol::session::Fate;
+
+    /// A script decides by the exit code what the client decides by the fate of a request: whether
+    /// it may be sent again.
+    #[test]
+    fn exit_codes_and_fates_agree() {
+        let place = Place { stdio: true, server: "s", max_time: None };
+        let check = |failure: Failure| {
+            let fate = failure.fate();
+            let exit = no_result(NoResult::Failed(failure.clone()), &place).exit;
+            let expected = match exit {
+                Exit::Unreachable => Fate::NotRun,
+                Exit::Lost => Fate::Unknown,
+                _ => Fate::Settled,
+            };
+            assert_eq!(fate, expected, "{failure:?} is {exit:?}");
+        };
+        for kind in [FaultKind::Unreachable, FaultKind::Lost, FaultKind::Protocol] {
+            for sent in [Sent::No, Sent::Maybe, Sent::Yes] {
+                check(Failure::Broken(Fault { kind, text: String::new(), sent }));
+            }
+        }
+        for status in [302, 400, 401, 403, 404, 405, 429, 500, 501, 502, 503, 504, 505] {
+            check(Failure::Refused(Box::new(Refused { status, ..Refused::default() })));
+        }
+        check(Failure::NoResponse { id: 1, how: Ending::Early(String::new()) });
+        check(Failure::NoResponse { id: 1, how: Ending::NoAnswer(String::new()) });
+        check(Failure::NoCommonRevision(Vec::new()));
+        check(Failure::NotOpened(ErrorObject::method_not_found()));
+        check(Failure::TooManyRounds);
+        let after = std::time::Duration::ZERO;
+        for limit in [Limit::Start, Limit::Idle, Limit::Total] {
+            let timed_out = TimedOut { limit, after, sent: true, streaming: false };
+            check(Failure::TimedOut(timed_out));
+        }
+    }
+}

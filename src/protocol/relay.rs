@@ -14,7 +14,7 @@ use super::jsonrpc::id::Echo;
 use super::jsonrpc::{Id, encode, scan};
 use super::params::Members;
 use super::revision::Revision;
-use super::session::{Abilities, Fate};
+use super::session::{Abilities, Fate, SUBSCRIPTION};
 
 /// The request that comes first, with [`OPENING_ID`].
 pub const OPEN: &str = "session/open";
@@ -116,6 +116,26 @@ pub fn read_headers(params: &str) -> Option<(Id, Vec<(String, String)>)> {
     Some((id, headers.collect::<Option<Vec<_>>>()?))
 }
 
+/// The parameters of a notification about one call, as they are for the caller: with the token
+/// that it chose, and the id that it gave to its request. All else stays as it came.
+pub fn readdress(params: &str, token: Option<&str>, id: &Id) -> String {
+    let mut members = Members::new();
+    for (name, value) in scan::members(params) {
+        match &*name {
+            "progressToken" => members.push(&name, token.unwrap_or(value)),
+            "_meta" => {
+                let mut meta = Members::new();
+                for (key, value) in scan::members(value) {
+                    meta.push(&key, if key == SUBSCRIPTION { id.as_json() } else { value });
+                }
+                members.push(&name, &meta.finish());
+            }
+            _ => members.push(&name, value),
+        }
+    }
+    members.finish()
+}
+
 /// How far requests came, by the words for it.
 const FATES: [(&str, Fate); 3] =
     [("\"not run\"", Fate::NotRun), ("\"unknown\"", Fate::Unknown), ("\"settled\"", Fate::Settled)];
@@ -173,6 +193,25 @@ mod tests {
             assert_eq!(read_opened(&result), Some((revision, greeting)));
         }
         assert_eq!(read_opened(r#"{"revision":"1"}"#), None);
+    }
+
+    #[test]
+    fn a_notification_is_readdressed() {
+        let check = |params: &str, expected: &str| {
+            assert_eq!(readdress(params, Some("\"t\""), &Id::from_json("7")), expected);
+        };
+        check(
+            r#"{"progressToken":3,"progress":1.0,"total": 12345678901234567890}"#,
+            r#"{"progressToken":"t","progress":1.0,"total":12345678901234567890}"#,
+        );
+        check(
+            r#"{"_meta":{"a":1,"io.modelcontextprotocol/subscriptionId":3},"uri":"x"}"#,
+            r#"{"_meta":{"a":1,"io.modelcontextprotocol/subscriptionId":7},"uri":"x"}"#,
+        );
+        assert_eq!(
+            readdress(r#"{"progressToken":3}"#, None, &Id::from_json("7")),
+            r#"{"progressToken":3}"#
+        );
     }
 
     #[test]

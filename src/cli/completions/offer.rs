@@ -214,6 +214,12 @@ fn word(typed: &Typed<'_>, command: &str, current: &str, table: &Table, env: &En
         // A path is a command to be started.
         "SERVER" if current.contains('/') && !current.contains("://") => Offer::Files,
         "SERVER" => Offer::Words(servers(typed, env)),
+        // The word of `tools` that is repeated.
+        "SERVER [TOOL]" => match typed.words.first() {
+            Some(server) => Offer::Words(stored::names(&[("SERVER", *server)], typed, env)),
+            None if current.contains('/') && !current.contains("://") => Offer::Files,
+            None => Offer::Words(servers(typed, env)),
+        },
         "NAME" if command == "config" => match typed.words[..] {
             ["show"] => Offer::Words(servers(typed, env)),
             ["import"] => values::of_word(command, "KIND"),

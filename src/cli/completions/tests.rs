@@ -61,15 +61,29 @@ fn told(line: &str, env: &Env) -> Vec<String> {
     text(Shell::Fish, &words, env).lines().map(str::to_owned).collect()
 }
 
+#[track_caller]
+fn check(env: &Env, line: &str, expected: &[&str]) {
+    let words: Vec<_> = told(line, env);
+    let words: Vec<_> = words.iter().map(|line| line.split('\t').next().unwrap()).collect();
+    assert_eq!(words, expected, "{line}");
+}
+
+#[test]
+fn commands_for_many_requests_and_servers_have_their_words() {
+    let (_scratch, env) = world();
+    check(&env, "tools f", &["files"]);
+    check(&env, "tools files r", &["read"]);
+    check(&env, "servers --check w", &["web"]);
+    check(&env, "cache c", &["clear"]);
+    check(&env, "cache ls f", &["files"]);
+    check(&env, "session f", &["files"]);
+    check(&env, "batch web ", &["files"]);
+    check(&env, "bench files re", &["read"]);
+}
+
 #[test]
 fn every_place_has_its_words() {
     let (_scratch, env) = world();
-    #[track_caller]
-    fn check(env: &Env, line: &str, expected: &[&str]) {
-        let words: Vec<_> = told(line, env);
-        let words: Vec<_> = words.iter().map(|line| line.split('\t').next().unwrap()).collect();
-        assert_eq!(words, expected, "{line}");
-    }
     check(&env, "cal", &["call"]);
     check(&env, "-q sch", &["schema"]);
     check(&env, "help exit", &["exit-codes"]);

@@ -12,9 +12,9 @@ use crate::cli::errors::Error;
 use crate::client::retry::Policy;
 use crate::client::{Flights, Happening, Landed, NoResult, Observer, Reply};
 use crate::protocol::json::Json;
-use crate::protocol::jsonrpc::{ErrorObject, Id, Notification, scan};
+use crate::protocol::jsonrpc::{ErrorObject, Id, Notification};
 use crate::protocol::method;
-use crate::protocol::params::{Members, Params};
+use crate::protocol::params::Params;
 use crate::protocol::relay;
 use crate::protocol::revision::Revision;
 use crate::protocol::session::{Abilities, Asker, Call, Fate, Question};
@@ -313,20 +313,18 @@ impl<'a> Keeper<'a> {
 
     /// Tells the visitor that a notification is for, or all when that is not known.
     fn spread(&mut self, notification: &Notification) {
-        let params = notification.params.as_ref();
-        let errand = self.contact.link().ok().and_then(|(link, _)| {
-            let ticket = link.session()?.call_of_progress(params)?;
-            self.flights.tag(ticket)
-        });
-        if let Some(Errand { visitor, token: Some(token), .. }) = errand {
-            let params = params.map(|params| with_token(params.as_str(), token));
-            return visitor.notify(&notification.method, params.as_deref());
+        let (method, params) = (&notification.method, notification.params.as_ref());
+        let session = self.contact.link().ok().and_then(|(link, _)| link.session());
+        let ticket = session.zip(params).and_then(|(session, it)| session.call_of_notification(it));
+        if let Some((errand, params)) = ticket.and_then(|it| self.flights.tag(it)).zip(params) {
+            let Errand { visitor, id, token } = errand;
+            let params = relay::readdress(params.as_str(), token.as_deref(), id);
+            return visitor.notify(method, Some(&params));
         }
-        if &*notification.method == method::PROGRESS {
-            return;
-        }
-        for visitor in &self.visitors {
-            visitor.notify(&notification.method, params.map(Json::as_str));
+        // Progress of a call that is over concerns nobody.
+        if &**method != method::PROGRESS {
+            let params = params.map(Json::as_str);
+            self.visitors.iter().for_each(|visitor| visitor.notify(method, params));
         }
     }
 
@@ -372,13 +370,4 @@ fn can_answer(abilities: Abilities, question: &str) -> bool {
         method::LIST_ROOTS => abilities.roots,
         _ => false,
     }
-}
-
-/// The parameters with another token, JSON text; all else in them stays as it came.
-fn with_token(params: &str, token: &str) -> String {
-    let mut members = Members::new();
-    for (name, value) in scan::members(params) {
-        members.push(&name, if name == "progressToken" { token } else { value });
-    }
-    members.finish()
 }

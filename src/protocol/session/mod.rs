@@ -110,6 +110,9 @@ pub struct Counts {
     pub skipped: u64,
 }
 
+/// The member of `_meta` that names the subscription that a notification belongs to.
+pub const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
+
 /// What a request in flight is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Purpose {
@@ -282,15 +285,18 @@ impl Session {
 
     /// A call shows a sign of life, so its idle time begins anew.
     fn note_progress(&mut self, params: Option<&Json>, now: Instant) {
-        if let Some(ticket) = self.call_of_progress(params) {
+        if let Some(ticket) = params.and_then(|params| self.call_of_notification(params)) {
             self.rearm(ticket, now);
         }
     }
 
-    /// The call that a `notifications/progress` with these parameters is about.
-    pub fn call_of_progress(&self, params: Option<&Json>) -> Option<Ticket> {
-        let token = scan::member(params?.as_str(), "progressToken")?;
-        let (Echo::Exact(number) | Echo::Retyped(number)) = Id::from_json(token).echo(false)?;
+    /// The call that a notification with these parameters is about: it has the token of its
+    /// progress, or the id of a subscription (2026-07-28, Subscriptions).
+    pub fn call_of_notification(&self, params: &Json) -> Option<Ticket> {
+        let params = params.as_str();
+        let subscription = || scan::member(scan::member(params, "_meta")?, SUBSCRIPTION);
+        let id = scan::member(params, "progressToken").or_else(subscription)?;
+        let (Echo::Exact(number) | Echo::Retyped(number)) = Id::from_json(id).echo(false)?;
         match self.pending.get(number) {
             Some(&Purpose::Call(ticket)) => Some(ticket),
             _ => None,
