@@ -57,6 +57,7 @@ pub(super) struct Contact<'a> {
     pub(super) link: Option<Link<'a>>,
     watcher: Watcher<'a>,
     tasks: bool,
+    extensions: Vec<&'static str>,
     /// The token that was given, once it was looked up.
     pub(super) token: OnceCell<Option<Secret>>,
     /// Who can log in.
@@ -93,6 +94,7 @@ impl<'a> Contact<'a> {
             executor,
             link: None,
             tasks: false,
+            extensions: Vec::new(),
             token: OnceCell::new(),
             person: match run.settings.login {
                 true => authorize::person(run, How::Browser),
@@ -105,6 +107,11 @@ impl<'a> Contact<'a> {
     /// Tells the server, once it is opened, that it may make tasks of calls.
     pub(super) fn allow_tasks(&mut self) {
         self.tasks = true;
+    }
+
+    /// Tells the server, once it is opened, that this client makes use of an extension.
+    pub(super) fn declare(&mut self, extension: &'static str) {
+        self.extensions.push(extension);
     }
 
     /// Whether the server is reached over HTTP.
@@ -363,7 +370,7 @@ impl<'a> Contact<'a> {
             // Over HTTP a legacy server may put its questions on the stream that nobody asked for.
             listen: self.is_http() && abilities != Abilities::default(),
             authorizes: false,
-            extensions: Vec::new(),
+            extensions: self.extensions.clone(),
         };
         let (executor, limits, certainty) = (self.executor, self.run.limits(), self.certainty());
         let shared = match self.anew {

@@ -12,6 +12,7 @@ use super::numbers::count;
 use super::primitives::{
     Complete, Find, Prompt, Prompts, Read, Resources, Task, TaskAction, Templates, folder,
 };
+use super::skills::{Skill, Skills};
 use super::usage::UsageError;
 use super::values::Expectation;
 use crate::protocol::pointer::Pointer;
@@ -38,6 +39,10 @@ pub enum Command {
     Prompts(Prompts),
     /// `prompt`
     Prompt(Prompt),
+    /// `skills`
+    Skills(Skills),
+    /// `skill`
+    Skill(Skill),
     /// `complete`
     Complete(Complete),
     /// `task`
@@ -84,6 +89,8 @@ impl Command {
             Command::Read(_) => "read",
             Command::Prompts(_) => "prompts",
             Command::Prompt(_) => "prompt",
+            Command::Skills(_) => "skills",
+            Command::Skill(_) => "skill",
             Command::Complete(_) => "complete",
             Command::Task(_) => "task",
             Command::Info(_) => "info",
@@ -115,7 +122,7 @@ impl Command {
             Command::Call(_) => Format::ALL,
             Command::Batch(_) => &[Format::Json],
             Command::Task(task) if task.action == TaskAction::Result => Format::ALL,
-            Command::Read(_) => &[Format::Text, Format::Json, Format::Raw],
+            Command::Read(_) | Command::Skill(_) => &[Format::Text, Format::Json, Format::Raw],
             _ => &[Format::Text, Format::Json],
         }
     }
@@ -128,6 +135,7 @@ impl Command {
             Command::Prompt(prompt) => &prompt.select,
             Command::Rpc(rpc) => &rpc.select,
             Command::Task(task) => &task.select,
+            Command::Skill(skill) => return skill.check(),
             _ => return Ok(()),
         };
         // Two ways to say which part of the answer is wanted.

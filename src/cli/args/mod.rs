@@ -15,6 +15,7 @@ pub mod normalise;
 pub mod numbers;
 pub mod primitives;
 pub mod settings;
+pub mod skills;
 pub mod stop;
 pub mod table;
 pub mod usage;
