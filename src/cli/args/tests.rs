@@ -88,8 +88,6 @@ fn meaning(line: &str) -> String {
             switch(schema.example, "--example");
             add(format!("{} {}", schema.server, schema.tool));
         }
-        Command::Info(info) => add(info.server.clone()),
-        Command::Ping(ping) => add(ping.server.clone()),
         Command::Rpc(rpc) => {
             switch(rpc.envelope, "--envelope");
             demands(&rpc.select, &rpc.expect, None).for_each(&mut add);
@@ -105,16 +103,12 @@ fn meaning(line: &str) -> String {
             let (calls, jobs) = (bench.calls, bench.jobs);
             add(format!("{calls:?} {jobs:?} {} {} {:?}", bench.server, bench.tool, bench.args));
         }
-        Command::Session(session) => add(format!("{:?}", session.servers)),
-        Command::Approve(approve) => add(format!("{:?} {:?}", approve.name, approve.accept)),
         Command::Login(login) => {
             switch(login.no_browser, "--no-browser");
             switch(login.device, "--device");
             add(login.server.clone());
         }
-        Command::Logout(logout) => add(logout.server.clone()),
-        Command::Token(token) => add(token.server.clone()),
-        other => primitive(other).into_iter().for_each(&mut add),
+        other => plain(other).into_iter().for_each(&mut add),
     }
     if !tail.is_empty() {
         add(format!("-- {tail:?}"));
@@ -127,6 +121,23 @@ fn meaning(line: &str) -> String {
     out
 }
 
+/// The words of commands that have no options.
+fn plain(command: &Command) -> Vec<String> {
+    match command {
+        Command::Info(info) => vec![info.server.clone()],
+        Command::Ping(ping) => vec![ping.server.clone()],
+        Command::Session(session) => vec![format!("{:?}", session.servers)],
+        Command::Approve(approve) => vec![format!("{:?} {:?}", approve.name, approve.accept)],
+        Command::Logout(logout) => vec![logout.server.clone()],
+        Command::Token(token) => vec![token.server.clone()],
+        Command::Resources(resources) => vec![resources.server.clone()],
+        Command::Templates(templates) => vec![templates.server.clone()],
+        Command::Prompts(prompts) => vec![prompts.server.clone()],
+        Command::Skills(skills) => vec![skills.server.clone()],
+        other => primitive(other),
+    }
+}
+
 /// The options and words of the commands beside tools.
 fn primitive(command: &Command) -> Vec<String> {
     match command {
@@ -135,13 +146,10 @@ fn primitive(command: &Command) -> Vec<String> {
             let switches = switches.filter(|(on, _)| *on).map(|(_, name)| name.to_owned());
             switches.chain([format!("{} {:?}", find.pattern, find.servers)]).collect()
         }
-        Command::Resources(resources) => vec![resources.server.clone()],
-        Command::Templates(templates) => vec![templates.server.clone()],
         Command::Read(read) => {
             let demands = demands(&read.select, &read.expect, read.save.as_ref());
             demands.chain([format!("{} {} {:?}", read.server, read.uri, read.more)]).collect()
         }
-        Command::Prompts(prompts) => vec![prompts.server.clone()],
         Command::Prompt(prompt) => {
             let demands = demands(&prompt.select, &prompt.expect, prompt.save.as_ref());
             let words = format!("{} {} {:?}", prompt.server, prompt.name, prompt.args);
@@ -152,7 +160,6 @@ fn primitive(command: &Command) -> Vec<String> {
             let context = context.iter().map(|known| format!("--context {}", known.key));
             context.chain([format!("{server} {reference} {argument} {prefix:?}")]).collect()
         }
-        Command::Skills(skills) => vec![skills.server.clone()],
         Command::Skill(skill) => {
             let all = skill.with_files.then(|| "--with-files".to_owned());
             let install = skill.install.as_ref().map(|dir| format!("--install {}", dir.display()));
