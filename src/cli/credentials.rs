@@ -9,6 +9,7 @@ use super::sources;
 use crate::config::{self, HttpEndpoint};
 use crate::env::Secret;
 use crate::net;
+use crate::protocol::mask::MASK;
 
 /// The headers of `-H` and `--header-file`.
 pub(super) fn headers(run: &Run<'_>) -> Result<Vec<(String, Secret)>, Error> {
@@ -52,6 +53,9 @@ pub(super) fn token(
             let path = format!("/dev/fd/{number}");
             let token = sources::text_file(run, path.as_ref(), "--bearer-file")?;
             ("--bearer-file".to_owned(), token)
+        }
+        (None, Some(_)) if run.command().is_dry_run() => {
+            ("--bearer-command".to_owned(), MASK.to_owned())
         }
         (None, Some(command)) => ("--bearer-command".to_owned(), output_of(command.as_str(), run)?),
     };

@@ -14,27 +14,36 @@ mod approve;
 mod authorize;
 mod batch;
 mod bench;
+mod cache;
 mod call;
 mod catalog;
+mod changes;
 mod complete;
+mod completions;
+mod config;
 mod contact;
 mod credentials;
 mod describe;
+mod dry_run;
 mod explain;
 mod find;
 mod info;
 mod lines;
 mod listing;
 mod login;
+mod many;
 mod output;
 mod pattern;
 mod ping;
 mod prompts;
 mod read;
+mod replay;
+mod requests;
 mod resources;
 mod rpc;
 mod run;
 mod schema;
+mod servers;
 mod session;
 mod skills;
 mod sources;
@@ -42,6 +51,7 @@ mod target;
 mod task;
 mod together;
 mod tools;
+mod tracer;
 mod watcher;
 
 use smol::LocalExecutor;
@@ -57,6 +67,12 @@ use crate::env::streams::ENDLESS;
 
 /// Does what the command line says; tells how the program ends.
 pub fn main(env: &Env) -> Exit {
+    if env.args.get(1).is_some_and(|word| word == completions::WORD) {
+        return completions::answer(env);
+    }
+    if env.args.get(1..).is_some_and(help::is_man_wanted) {
+        return print(Stream::Stdout, &help::man(), Exit::Ok);
+    }
     let variable = |name: &str| env.setting(name).and_then(|value| value.into_string().ok());
     let words = env.args.iter().skip(1).cloned().collect();
     let invocation = match parse(words) {
@@ -74,7 +90,9 @@ pub fn main(env: &Env) -> Exit {
     let executor = LocalExecutor::new();
     async_io::block_on(executor.run(async {
         executor.spawn(async_process::driver()).detach();
-        match dispatch(&run, &executor).await {
+        let done = dispatch(&run, &executor).await;
+        run.check_trace();
+        match done {
             Ok(exit) => exit,
             Err(error) => {
                 run.report(&error);
@@ -85,14 +103,20 @@ pub fn main(env: &Env) -> Exit {
 }
 
 fn say_farewell(farewell: &Farewell) -> Exit {
-    match farewell.stream.write(farewell.text.as_bytes(), ENDLESS) {
-        Ok(()) => farewell.exit,
+    print(farewell.stream, &farewell.text, farewell.exit)
+}
+
+/// Prints a text that is all there is to do.
+fn print(stream: Stream, text: &str, exit: Exit) -> Exit {
+    match stream.write(text.as_bytes(), ENDLESS) {
+        Ok(()) => exit,
         Err(unwritten) => output::unwritten(unwritten).exit,
     }
 }
 
 async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Exit, Error> {
     output::check(run)?;
+    run.open_trace()?;
     match run.command() {
         Command::Call(call) => call::run(run, call, executor).await,
         Command::Tools(tools) => tools::run(run, tools, executor).await,
@@ -113,9 +137,16 @@ async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Ex
         Command::Batch(batch) => batch::run(run, batch, executor).await,
         Command::Bench(bench) => bench::run(run, bench, executor).await,
         Command::Session(session) => session::run(run, session, executor).await,
+        Command::Servers(servers) => servers::run(run, servers, executor).await,
+        Command::Cache(cache) => cache::run(run, cache),
         Command::Approve(approve) => approve::run(run, approve),
         Command::Login(command) => login::login(run, command, executor).await,
         Command::Logout(command) => login::logout(run, command, executor).await,
         Command::Token(command) => login::token(run, command, executor).await,
+        Command::Add(add) => config::add(run, add),
+        Command::Remove(remove) => config::remove(run, remove),
+        Command::Config(config) => config::run(run, config),
+        Command::Replay(replay) => replay::run(run, replay).await,
+        Command::Completions(wanted) => completions::print_script(run, wanted.shell),
     }
 }

@@ -1,6 +1,6 @@
 //! One run of the program: what was asked for, and the ways to say something beside the answer.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
@@ -13,9 +13,12 @@ use super::errors::{Error, Warnings};
 use super::exit::Exit;
 use super::explain;
 use super::terminal::Stream;
+use super::tracer::Tracer;
+use crate::cache::Mode;
 use crate::env::Env;
 use crate::env::signals::Endings;
 use crate::protocol::jsonrpc::Limits;
+use crate::protocol::trace::Trace;
 
 /// One run of the program.
 #[derive(Debug)]
@@ -34,6 +37,7 @@ pub(super) struct Run<'a> {
     pub(super) deadline: Option<Instant>,
     command: &'a Command,
     warnings: Warnings,
+    tracer: OnceCell<Tracer>,
     endings: Endings,
     /// How many signals have come, and the number of the last one.
     interruptions: Cell<(u32, i32)>,
@@ -57,6 +61,7 @@ impl<'a> Run<'a> {
             env,
             command: &invocation.command,
             warnings: Warnings::new(style),
+            tracer: OnceCell::new(),
             // Without it, a signal ends us at once, and the end of its input ends the server.
             endings: Endings::watch().unwrap_or_default(),
             interruptions: Cell::default(),
@@ -73,6 +78,15 @@ impl<'a> Run<'a> {
         Limits {
             message: self.globals.max_message.unwrap_or(Limits::default().message),
             depth: self.globals.max_depth.unwrap_or(Limits::default().depth),
+        }
+    }
+
+    /// How far what was learnt before may be used.
+    pub(super) fn cache_mode(&self) -> Mode {
+        match self.settings.cache {
+            settings::Cache::On => Mode::On,
+            settings::Cache::Refresh => Mode::Refresh,
+            settings::Cache::Off => Mode::Off,
         }
     }
 
@@ -121,6 +135,27 @@ impl<'a> Run<'a> {
     pub(super) fn remark(&self, message: &str) {
         if 0 < self.globals.verbose {
             self.say_foreign(&format!("mcpmini: {message}\n"));
+        }
+    }
+
+    /// Opens the file of the trace, if one is asked for.
+    pub(super) fn open_trace(&self) -> Result<(), Error> {
+        let Some(target) = &self.settings.trace else { return Ok(()) };
+        let tracer = Tracer::open(target, self.globals.trace.is_none(), self.env)?;
+        self.tracer.set(tracer).expect("a trace is opened once, at the beginning");
+        Ok(())
+    }
+
+    /// What is told of the messages to and from a server.
+    pub(super) fn trace(&self, server: &str) -> Trace {
+        let tracer = self.tracer.get();
+        tracer.map(|tracer| tracer.of_server(server, self.env)).unwrap_or_default()
+    }
+
+    /// Warns when a trace that was asked for is not complete.
+    pub(super) fn check_trace(&self) {
+        if let Some(failure) = self.tracer.get().and_then(Tracer::failure) {
+            self.warn(&failure);
         }
     }
 

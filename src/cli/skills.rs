@@ -7,7 +7,7 @@ use smol::LocalExecutor;
 
 use super::answer::{Folder, Wishes, contents_of, excerpt, mismatch};
 use super::args::Format;
-use super::args::skills::{Skill as Wanted, Skills};
+use super::args::skill_commands::{Skill as Wanted, Skills};
 use super::contact::Contact;
 use super::errors::{Error, Phase};
 use super::exit::Exit;

@@ -21,9 +21,9 @@ pub(super) fn server(
     token: Option<&Secret>,
 ) -> Result<Server, Error> {
     match &server.endpoint {
-        Endpoint::Stdio(endpoint) => Ok(Server::Stdio(stdio(run, endpoint))),
+        Endpoint::Stdio(endpoint) => Ok(Server::Stdio(stdio(run, &server.name, endpoint))),
         Endpoint::Http(endpoint) => {
-            let target = http(run, endpoint, token)?;
+            let target = http(run, &server.name, endpoint, token)?;
             Ok(match endpoint.binding {
                 Binding::Sse => Server::Sse(target),
                 Binding::Auto | Binding::Http => Server::Http(target),
@@ -33,7 +33,7 @@ pub(super) fn server(
 }
 
 /// The process to start.
-fn stdio(run: &Run<'_>, endpoint: &StdioEndpoint) -> stdio::Target {
+fn stdio(run: &Run<'_>, server: &str, endpoint: &StdioEndpoint) -> stdio::Target {
     let variables = endpoint.environment.iter();
     stdio::Target {
         program: endpoint.program.clone(),
@@ -51,12 +51,14 @@ fn stdio(run: &Run<'_>, endpoint: &StdioEndpoint) -> stdio::Target {
             after_close: run.settings.shutdown_timeout,
             ..stdio::Patience::default()
         },
+        trace: run.trace(server),
     }
 }
 
 /// The endpoint to reach.
 fn http(
     run: &Run<'_>,
+    name: &str,
     endpoint: &HttpEndpoint,
     token: Option<&Secret>,
 ) -> Result<http::Target, Error> {
@@ -85,6 +87,7 @@ fn http(
     }
     settings.resolve.extend(globals.resolve.iter().cloned());
     settings.unix_socket = endpoint.socket.clone();
+    settings.trace = run.trace(name);
     settings.http_version = match globals.http {
         None | Some(Http::Auto) => net::HttpVersion::Auto,
         Some(Http::One) => net::HttpVersion::Http1,
@@ -129,6 +132,7 @@ pub(super) fn overrides(run: &Run<'_>) -> Result<Overrides, Error> {
             Some(Transport::Http) => Some(Binding::Http),
             Some(Transport::Sse) => Some(Binding::Sse),
         },
+        dry_run: run.command().is_dry_run(),
     })
 }
 

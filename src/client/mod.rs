@@ -16,6 +16,7 @@ mod guard;
 mod link;
 mod open;
 mod pages;
+mod rehearse;
 
 use std::future::Future;
 use std::time::{Duration, Instant};
@@ -28,6 +29,7 @@ use self::guard::Guard;
 pub use self::link::{Access, Link};
 pub use self::open::{Server, open};
 pub use self::pages::{Pages, RepeatedPage};
+pub use self::rehearse::rehearse;
 use crate::protocol::Session;
 use crate::protocol::jsonrpc::{ErrorObject, Notification};
 use crate::protocol::message::Incoming;

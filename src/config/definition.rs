@@ -214,19 +214,22 @@ fn transport(fields: &mut Fields<'_>, has_url: bool) -> Option<Transport> {
 }
 
 fn stdio_target(fields: &mut Fields<'_>) -> Option<Target> {
-    let mut words = fields.words("command")?.into_iter();
-    let Some(command) = words.next().filter(|command| !command.is_empty()) else {
-        fields.wrong(Issue::NoCommand);
-        return None;
-    };
-    Some(Target::Stdio(StdioTarget {
-        command,
-        args: words.chain(fields.strings("args")).collect(),
+    let words = fields.words("command");
+    let target = StdioTarget {
+        command: String::new(),
+        args: fields.strings("args"),
         env: fields.variables("env"),
         env_file: fields.string("envFile"),
         cwd: fields.string("cwd"),
         inherit_env: fields.flag("inheritEnv") == Some(true),
-    }))
+    };
+    // What is wrong with the others is told, too.
+    let mut words = words?.into_iter();
+    let Some(command) = words.next().filter(|command| !command.is_empty()) else {
+        fields.wrong(Issue::NoCommand);
+        return None;
+    };
+    Some(Target::Stdio(StdioTarget { command, args: words.chain(target.args).collect(), ..target }))
 }
 
 fn http_target(fields: &mut Fields<'_>, binding: Binding, url_field: &str) -> Option<Target> {

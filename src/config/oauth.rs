@@ -103,6 +103,22 @@ impl OAuthTemplate {
         template
     }
 
+    /// The fields that are templates, with what is said.
+    pub(super) fn templates(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let texts = self.texts.iter().map(|(name, text)| (*name, text.as_str()));
+        texts.chain(self.secrets.iter().map(|(name, secret)| (*name, secret.expose())))
+    }
+
+    /// The fields that name the variable that has their value.
+    pub(super) fn variables(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.variables.iter().map(|(name, variable)| (*name, variable.as_str()))
+    }
+
+    /// What to ask for.
+    pub(super) fn scopes(&self) -> Option<&str> {
+        self.scopes.as_deref()
+    }
+
     /// Looks everything up.
     pub(super) fn expand(&self, lookup: Lookup<'_>) -> Result<OAuth, ConfigError> {
         let field = |name: &str| format!("oauth.{name}");

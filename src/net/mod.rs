@@ -26,6 +26,8 @@ use std::time::Duration;
 use isahc::config::VersionNegotiation;
 use isahc::net::dns::ResolveMap;
 
+use crate::protocol::trace::Trace;
+
 pub use address::{Address, InvalidAddress};
 pub use authorization::{Authorization, Credentials};
 pub use fetch::{FetchError, Fetched, Fetcher, Policy, Source};
@@ -56,6 +58,8 @@ pub struct Settings {
     pub http_version: HttpVersion,
     /// How long connecting may take, name resolution and TLS included.
     pub connect_timeout: Duration,
+    /// Who is told of every request and of the head of every answer.
+    pub trace: Trace,
 }
 
 /// How long connecting may take unless something else is said.
@@ -88,6 +92,7 @@ impl Default for Settings {
             unix_socket: None,
             http_version: HttpVersion::Auto,
             connect_timeout: CONNECT_TIMEOUT,
+            trace: Trace::default(),
         }
     }
 }

@@ -14,7 +14,7 @@ mod room;
 pub use fault::{Action, Fault, Reason};
 pub use lock::{Lock, lock};
 pub use read::{Guard, check_private, read, read_text};
-pub use replace::{create_dir, remove, replace};
+pub use replace::{Access, create_dir, remove, replace, rewrite};
 pub use room::make_room;
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use super::choices::{
     BearerFile, Color, Elicit, Format, Http, IdFormat, Protocol, ServerStderr, Transport, path,
 };
 use super::numbers::{count, size};
+use super::trace_file::TraceFile;
 use super::values::{Assignment, Header, Private, Variable, private};
 use crate::cli::duration::{self, Limit};
 use crate::net::Resolve;
@@ -195,6 +196,10 @@ pub struct Globals {
     /// the same as --elicit decline
     #[argh(switch)]
     decline: bool,
+
+    /// write every message, as JSON Lines, to a new FILE or to file descriptor N
+    #[argh(option, arg_name = "FILE|fd:N")]
+    pub trace: Option<TraceFile>,
 
     /// read this configuration file and no other
     #[argh(option, arg_name = "FILE", from_str_fn(file))]

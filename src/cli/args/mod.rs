@@ -9,15 +9,20 @@
 pub mod access;
 pub mod choices;
 pub mod commands;
+pub mod config_commands;
 pub mod globals;
 pub mod keyword;
+pub mod login_commands;
+pub mod many;
 pub mod normalise;
 pub mod numbers;
 pub mod primitives;
 pub mod settings;
-pub mod skills;
+pub mod shell_commands;
+pub mod skill_commands;
 pub mod stop;
 pub mod table;
+pub mod trace_file;
 pub mod usage;
 pub mod values;
 
@@ -49,7 +54,7 @@ pub struct Invocation {
     pub access: Access,
     /// The command.
     pub command: Command,
-    /// For `call`, the words after `--`: the tool's arguments as flags.
+    /// For `call`, the words after `--`: the tool's arguments as flags. For `add`, the command.
     pub tail: Vec<String>,
 }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::choices::{Color, Elicit, Format, Protocol};
 use super::keyword::keywords;
+use super::trace_file::TraceFile;
 use super::usage::UsageError;
 use super::values::Assignment;
 use super::{Command, Globals, Invocation};
@@ -30,6 +31,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("MCPMINI_CACHE", "off as --no-cache, or on"),
     ("MCPMINI_LOGIN", "auto as --login, or never"),
     ("MCPMINI_SESSION", "the socket of the session whose servers are used"),
+    ("MCPMINI_TRACE", "FILE|fd:N as for --trace, but appends to FILE"),
     ("NO_COLOR", "if not empty, no colours"),
     ("CLICOLOR_FORCE", "if neither empty nor 0, colours even without a terminal"),
 ];
@@ -127,6 +129,8 @@ pub struct Settings {
     pub elicitation: Elicitation,
     /// Whether a command may open the browser when the server wants a login.
     pub login: bool,
+    /// Where every message is written to.
+    pub trace: Option<TraceFile>,
 }
 
 /// What to do when the server asks for input.
@@ -165,6 +169,7 @@ impl Settings {
             protocol: or_variable(globals.protocol, "MCPMINI_PROTOCOL", env)?,
             elicitation: elicitation(globals),
             login: or_variable(None, "MCPMINI_LOGIN", env)? == Some(Login::Auto),
+            trace: or_variable(globals.trace.clone(), "MCPMINI_TRACE", env)?,
         })
     }
 }

@@ -73,6 +73,7 @@ fn meaning(line: &str) -> String {
         Command::Call(call) => {
             switch(call.no_schema, "--no-schema");
             switch(call.no_check, "--no-check");
+            switch(call.dry_run, "--dry-run");
             switch(call.check_output, "--check-output");
             switch(call.task, "--task");
             switch(call.wait, "--wait");
@@ -81,34 +82,22 @@ fn meaning(line: &str) -> String {
         }
         Command::Tools(tools) => {
             tools.grep.iter().for_each(|grep| add(format!("--grep {grep}")));
-            add(format!("{} {:?}", tools.server, tools.pattern));
+            add(format!("{} {:?}", tools.server().unwrap_or("--all"), tools.pattern()));
         }
         Command::Schema(schema) => {
             switch(schema.output_schema, "--output-schema");
             switch(schema.example, "--example");
             add(format!("{} {}", schema.server, schema.tool));
         }
+        Command::Info(info) => add(info.server.clone()),
+        Command::Ping(ping) => add(ping.server.clone()),
         Command::Rpc(rpc) => {
             switch(rpc.envelope, "--envelope");
+            switch(rpc.dry_run, "--dry-run");
             demands(&rpc.select, &rpc.expect, None).for_each(&mut add);
             add(format!("{} {} {:?}", rpc.server, rpc.method, rpc.params));
         }
-        Command::Batch(batch) => {
-            switch(batch.ordered, "--ordered");
-            switch(batch.keep_going, "--keep-going");
-            add(format!("{:?} {} {}", batch.jobs, batch.server, batch.input));
-        }
-        Command::Bench(bench) => {
-            switch(bench.keep_going, "--keep-going");
-            let (calls, jobs) = (bench.calls, bench.jobs);
-            add(format!("{calls:?} {jobs:?} {} {} {:?}", bench.server, bench.tool, bench.args));
-        }
-        Command::Login(login) => {
-            switch(login.no_browser, "--no-browser");
-            switch(login.device, "--device");
-            add(login.server.clone());
-        }
-        other => plain(other).into_iter().for_each(&mut add),
+        other => many(other).unwrap_or_else(|| primitive(other)).into_iter().for_each(&mut add),
     }
     if !tail.is_empty() {
         add(format!("-- {tail:?}"));
@@ -121,21 +110,58 @@ fn meaning(line: &str) -> String {
     out
 }
 
-/// The words of commands that have no options.
-fn plain(command: &Command) -> Vec<String> {
+/// The options and words of the commands about servers as such, and for the shell.
+fn configuration(command: &Command) -> Vec<String> {
+    let switched = |switches: &[(bool, &str)], words: String| {
+        let switches = switches.iter().filter(|(on, _)| *on).map(|(_, name)| (*name).to_owned());
+        switches.chain([words]).collect()
+    };
     match command {
-        Command::Info(info) => vec![info.server.clone()],
-        Command::Ping(ping) => vec![ping.server.clone()],
-        Command::Session(session) => vec![format!("{:?}", session.servers)],
+        Command::Add(add) => {
+            let switches = [(add.project, "--project"), (add.force, "--force")];
+            switched(&switches, format!("{} {:?}", add.name, add.server))
+        }
+        Command::Remove(remove) => switched(&[(remove.project, "--project")], remove.name.clone()),
+        Command::Config(config) => {
+            let words = format!("{} {:?} {:?}", config.action.word(), config.from, config.names);
+            switched(&[(config.copy, "--copy"), (config.force, "--force")], words)
+        }
         Command::Approve(approve) => vec![format!("{:?} {:?}", approve.name, approve.accept)],
+        Command::Login(login) => {
+            let switches = [(login.no_browser, "--no-browser"), (login.device, "--device")];
+            switched(&switches, login.server.clone())
+        }
         Command::Logout(logout) => vec![logout.server.clone()],
         Command::Token(token) => vec![token.server.clone()],
-        Command::Resources(resources) => vec![resources.server.clone()],
-        Command::Templates(templates) => vec![templates.server.clone()],
-        Command::Prompts(prompts) => vec![prompts.server.clone()],
-        Command::Skills(skills) => vec![skills.server.clone()],
-        other => primitive(other),
+        Command::Replay(replay) => vec![format!("{:?} {:?}", replay.file, replay.name)],
+        Command::Completions(completions) => vec![completions.shell.word().to_owned()],
+        other => panic!("{} is no command of these", other.name()),
     }
+}
+
+/// The options and words of the commands for many requests and many servers.
+fn many(command: &Command) -> Option<Vec<String>> {
+    let switch = |on: bool, name: &str| on.then(|| name.to_owned());
+    let (switches, words) = match command {
+        Command::Batch(batch) => {
+            let switches =
+                [switch(batch.ordered, "--ordered"), switch(batch.keep_going, "--keep-going")];
+            (switches, format!("{:?} {} {}", batch.jobs, batch.server, batch.input))
+        }
+        Command::Bench(bench) => {
+            let (calls, jobs) = (bench.calls, bench.jobs);
+            let words =
+                format!("{calls:?} {jobs:?} {} {} {:?}", bench.server, bench.tool, bench.args);
+            ([switch(bench.keep_going, "--keep-going"), None], words)
+        }
+        Command::Session(session) => ([None, None], format!("{:?}", session.servers)),
+        Command::Servers(servers) => {
+            ([switch(servers.check, "--check"), None], format!("{:?}", servers.names))
+        }
+        Command::Cache(cache) => ([None, None], format!("{:?} {:?}", cache.action, cache.server)),
+        _ => return None,
+    };
+    Some(switches.into_iter().flatten().chain([words]).collect())
 }
 
 /// The options and words of the commands beside tools.
@@ -146,10 +172,13 @@ fn primitive(command: &Command) -> Vec<String> {
             let switches = switches.filter(|(on, _)| *on).map(|(_, name)| name.to_owned());
             switches.chain([format!("{} {:?}", find.pattern, find.servers)]).collect()
         }
+        Command::Resources(resources) => vec![resources.server.clone()],
+        Command::Templates(templates) => vec![templates.server.clone()],
         Command::Read(read) => {
             let demands = demands(&read.select, &read.expect, read.save.as_ref());
             demands.chain([format!("{} {} {:?}", read.server, read.uri, read.more)]).collect()
         }
+        Command::Prompts(prompts) => vec![prompts.server.clone()],
         Command::Prompt(prompt) => {
             let demands = demands(&prompt.select, &prompt.expect, prompt.save.as_ref());
             let words = format!("{} {} {:?}", prompt.server, prompt.name, prompt.args);
@@ -160,6 +189,7 @@ fn primitive(command: &Command) -> Vec<String> {
             let context = context.iter().map(|known| format!("--context {}", known.key));
             context.chain([format!("{server} {reference} {argument} {prefix:?}")]).collect()
         }
+        Command::Skills(skills) => vec![skills.server.clone()],
         Command::Skill(skill) => {
             let all = skill.with_files.then(|| "--with-files".to_owned());
             let install = skill.install.as_ref().map(|dir| format!("--install {}", dir.display()));
@@ -172,7 +202,7 @@ fn primitive(command: &Command) -> Vec<String> {
                 format!("{} {} {} {:?}", task.action.word(), task.server, task.id, task.args);
             demands.chain([words]).collect()
         }
-        other => panic!("{} is no command of these", other.name()),
+        other => configuration(other),
     }
 }
 
@@ -446,6 +476,12 @@ fn commands_that_make_no_sense_are_refused() {
     check("ping", "error: ping needs SERVER");
     check("ping a b", "error: ping does not take so many words: \"b\"");
     check("tools a b c", "error: tools does not take so many words: \"c\"");
+    check("tools", "error: tools needs SERVER");
+    check("tools --all", "tools --all None");
+    check("tools --all a b", "error: tools does not take so many words: \"b\"");
+    check("cache", "error: cache needs ls|clear");
+    check("batch s", "error: batch needs FILE|-");
+    check("bench s", "error: bench needs TOOL");
 }
 
 #[test]

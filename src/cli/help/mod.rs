@@ -1,6 +1,7 @@
 //! Help: for commands and topics, made from what argh knows of the commands and from small tables.
 
 mod layout;
+mod man;
 mod tables;
 mod version;
 
@@ -17,7 +18,13 @@ use crate::protocol::similar::closest;
 use layout::Layout;
 use tables::{ARGUMENTS, EXAMPLES, GROUPS, SERVERS, TOPICS};
 
+pub use man::{is_wanted as is_man_wanted, man};
 pub use version::{version, version_json};
+
+/// The topics of `mcpmini help TOPIC`, and what each is about.
+pub fn topics() -> &'static [(&'static str, &'static str)] {
+    TOPICS
+}
 
 /// A page of help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,8 +97,7 @@ fn overview(layout: &mut Layout, table: &Table) {
 
 fn about_command(layout: &mut Layout, table: &Table, command: &CommandInfoWithArgs) {
     let is_call = command.name == "call";
-    let tail = if is_call { " [-- --KEY VALUE...]" } else { "" };
-    let usage = format!("mcpmini {} [OPTION...] {}{tail}", command.name, synopsis(command));
+    let usage = format!("mcpmini {} [OPTION...] {}", command.name, whole_synopsis(command));
     layout.headed("Usage:", &usage);
     layout.line("");
     layout.paragraph(&format!("{}.", sentence(command.description)));
@@ -212,6 +218,17 @@ fn spelling(flag: &Flag) -> String {
 fn names(command: &CommandInfoWithArgs) -> String {
     let name = command.name;
     short_name(command).map_or(name.into(), |letter| format!("{name}, {letter}"))
+}
+
+/// The words of a command, and what it makes of those after `--`.
+fn whole_synopsis(command: &CommandInfoWithArgs) -> String {
+    let tail = match command.name {
+        "call" | "bench" => " [-- --KEY VALUE...]",
+        "session" => " -- COMMAND [ARG...]",
+        "add" => " [-- COMMAND ARG...]",
+        _ => "",
+    };
+    format!("{}{tail}", synopsis(command))
 }
 
 /// argh wants descriptions to begin in lower case.

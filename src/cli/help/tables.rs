@@ -55,6 +55,7 @@ pub(super) const GROUPS: &[(&str, &[&str])] = &[
             "--quiet",
             "--verbose",
             "--color",
+            "--trace",
         ],
     ),
     (

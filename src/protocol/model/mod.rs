@@ -7,6 +7,7 @@ pub mod prompt;
 pub mod resource;
 pub mod result;
 pub mod schema;
+pub mod server;
 pub mod skill;
 pub mod task;
 pub mod tool;
