@@ -12,7 +12,7 @@ use url::form_urlencoded;
 
 use super::error::AuthError;
 use super::jose::{SigningKey, random_text};
-use super::metadata::ServerMetadata;
+use super::metadata::{ServerMetadata, is_named};
 use super::options::Options;
 use crate::env::Secret;
 
@@ -95,7 +95,7 @@ pub(super) fn introduce(
         }))
     };
     if let Some(id) = &options.client_id {
-        if let Some(own) = options.issuer.as_ref().filter(|own| **own != issuer) {
+        if let Some(own) = options.issuer.as_ref().filter(|own| !is_named(&issuer, own)) {
             return Err(AuthError::Moved { from: own.clone(), to: issuer });
         }
         return known(id, options.client_secret.clone(), method_for(options, server));
