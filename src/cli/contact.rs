@@ -56,6 +56,7 @@ pub(super) struct Contact<'a> {
     /// What the server said about itself when it gave the list that was recalled, JSON text.
     pub(super) listed_by: RefCell<Option<String>>,
     tasks: bool,
+    extensions: Vec<&'static str>,
     hurries: bool,
     /// The token that was given, once it was looked up.
     pub(super) token: OnceCell<Option<Secret>>,
@@ -103,6 +104,7 @@ impl<'a> Contact<'a> {
             link: None,
             listed_by: RefCell::default(),
             tasks: false,
+            extensions: Vec::new(),
             hurries: false,
             token: OnceCell::new(),
             person: match run.settings.login {
@@ -130,6 +132,11 @@ impl<'a> Contact<'a> {
     /// Tells the server, once it is opened, that it may make tasks of calls.
     pub(super) fn allow_tasks(&mut self) {
         self.tasks = true;
+    }
+
+    /// Tells the server, once it is opened, that this client makes use of an extension.
+    pub(super) fn declare(&mut self, extension: &'static str) {
+        self.extensions.push(extension);
     }
 
     /// Whether the server is reached over HTTP.
@@ -249,7 +256,7 @@ impl<'a> Contact<'a> {
             // Over HTTP a legacy server may put its questions on the stream that nobody asked for.
             listen: self.is_http() && abilities != Abilities::default(),
             authorizes: false,
-            extensions: Vec::new(),
+            extensions: self.extensions.clone(),
         }
     }
 

@@ -45,6 +45,7 @@ mod run;
 mod schema;
 mod servers;
 mod session;
+mod skills;
 mod sources;
 mod target;
 mod task;
@@ -126,6 +127,8 @@ async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Ex
         Command::Read(read) => read::run(run, read, executor).await,
         Command::Prompts(prompts) => prompts::run_list(run, prompts, executor).await,
         Command::Prompt(prompt) => prompts::run(run, prompt, executor).await,
+        Command::Skills(skills) => skills::run_list(run, skills, executor).await,
+        Command::Skill(skill) => skills::run(run, skill, executor).await,
         Command::Complete(complete) => complete::run(run, complete, executor).await,
         Command::Task(task) => task::run(run, task, executor).await,
         Command::Info(info) => info::run(run, info, executor).await,

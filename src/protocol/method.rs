@@ -43,6 +43,10 @@ pub const READ_RESOURCE: &str = "resources/read";
 pub const LIST_PROMPTS: &str = "prompts/list";
 /// `prompts/get`.
 pub const GET_PROMPT: &str = "prompts/get";
+/// `skills/list` (Skills Extension).
+pub const LIST_SKILLS: &str = "skills/list";
+/// `skills/get` (Skills Extension).
+pub const GET_SKILL: &str = "skills/get";
 /// `completion/complete`.
 pub const COMPLETE: &str = "completion/complete";
 /// `tasks/get`.
@@ -77,7 +81,7 @@ const fn task(name: &'static str, repeatable: bool) -> Facts {
     Facts { name, mirrored: Some("taskId"), repeatable, may_ask: false, pages: None }
 }
 
-static TABLE: [Facts; 15] = [
+static TABLE: [Facts; 17] = [
     plain(INITIALIZE),
     plain(DISCOVER),
     plain(PING),
@@ -88,6 +92,8 @@ static TABLE: [Facts; 15] = [
     named(READ_RESOURCE, "uri", true),
     list(LIST_PROMPTS, "prompts"),
     named(GET_PROMPT, "name", true),
+    list(LIST_SKILLS, "skills"),
+    plain(GET_SKILL),
     plain(COMPLETE),
     task(GET_TASK, true),
     task(TASK_RESULT, true),

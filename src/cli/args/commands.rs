@@ -16,6 +16,7 @@ use super::primitives::{
     Complete, Find, Prompt, Prompts, Read, Resources, Task, TaskAction, Templates, folder,
 };
 use super::shell_commands::{Completions, Replay};
+use super::skill_commands::{Skill, Skills};
 use super::usage::UsageError;
 use super::values::Expectation;
 use crate::protocol::pointer::Pointer;
@@ -42,6 +43,10 @@ pub enum Command {
     Prompts(Prompts),
     /// `prompt`
     Prompt(Prompt),
+    /// `skills`
+    Skills(Skills),
+    /// `skill`
+    Skill(Skill),
     /// `complete`
     Complete(Complete),
     /// `task`
@@ -102,6 +107,8 @@ impl Command {
             Command::Read(_) => "read",
             Command::Prompts(_) => "prompts",
             Command::Prompt(_) => "prompt",
+            Command::Skills(_) => "skills",
+            Command::Skill(_) => "skill",
             Command::Complete(_) => "complete",
             Command::Task(_) => "task",
             Command::Info(_) => "info",
@@ -149,7 +156,7 @@ impl Command {
             Command::Call(_) => Format::ALL,
             Command::Batch(_) => &[Format::Json],
             Command::Task(task) if task.action == TaskAction::Result => Format::ALL,
-            Command::Read(_) => &[Format::Text, Format::Json, Format::Raw],
+            Command::Read(_) | Command::Skill(_) => &[Format::Text, Format::Json, Format::Raw],
             // What they print has the one form that its reader wants.
             Command::Replay(_) | Command::Completions(_) => &[Format::Text],
             _ => &[Format::Text, Format::Json],
@@ -164,6 +171,7 @@ impl Command {
             Command::Prompt(prompt) => &prompt.select,
             Command::Rpc(rpc) => &rpc.select,
             Command::Task(task) => &task.select,
+            Command::Skill(skill) => return skill.check(),
             Command::Tools(tools) => return tools.check(),
             _ => return Ok(()),
         };

@@ -19,6 +19,7 @@ pub mod numbers;
 pub mod primitives;
 pub mod settings;
 pub mod shell_commands;
+pub mod skill_commands;
 pub mod stop;
 pub mod table;
 pub mod trace_file;

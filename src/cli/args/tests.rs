@@ -189,6 +189,13 @@ fn primitive(command: &Command) -> Vec<String> {
             let context = context.iter().map(|known| format!("--context {}", known.key));
             context.chain([format!("{server} {reference} {argument} {prefix:?}")]).collect()
         }
+        Command::Skills(skills) => vec![skills.server.clone()],
+        Command::Skill(skill) => {
+            let all = skill.with_files.then(|| "--with-files".to_owned());
+            let install = skill.install.as_ref().map(|dir| format!("--install {}", dir.display()));
+            let words = format!("{} {} {:?}", skill.server, skill.skill, skill.file);
+            all.into_iter().chain(install).chain([words]).collect()
+        }
         Command::Task(task) => {
             let demands = demands(&task.select, &task.expect, task.save.as_ref());
             let words =
@@ -249,6 +256,7 @@ fn parts_of_an_answer_and_its_form_exclude_each_other() {
     check("task get s 1 --save d", "error: --save needs the action result");
     check("task get s 1 -o raw", "error: task has no output form raw, but text and json");
     check("task result s 1 -o raw", "task result s 1 [] | output: Some(Raw)");
+    check("skill s x a --install d", "error: FILE and --install exclude each other");
     check("task start s 1", r#"error: ACTION: "start" is none of get, result, cancel, update"#);
 }
 
@@ -276,6 +284,10 @@ fn commands_take_words() {
     check("prompt s p a=1 b=@f", r#"prompt s p ["a=1", "b=@f"]"#);
     check("complete s p a", "complete s p a None");
     check("complete s 'x:{y}' y v --context z=1", r#"complete --context z s x:{y} y Some("v")"#);
+    check("skills s", "skills s");
+    check("skill s x", "skill s x None");
+    check("skill s x a/b --with-files", r#"skill --with-files s x Some("a/b")"#);
+    check("skill s x --install d -o raw", "skill --install d s x None | output: Some(Raw)");
     check("task get s 1", "task get s 1 []");
     check("task update s 1 'a:={}'", r#"task update s 1 ["a:={}"]"#);
     check("info s", "info s");

@@ -229,6 +229,8 @@ fn word(typed: &Typed<'_>, command: &str, current: &str, table: &Table, env: &En
         "NAME" => Offer::Words(servers(typed, env)),
         "TOOL" => Offer::Words(stored::names(&named, typed, env)),
         "URI" => Offer::Words(stored::resources(&named, typed, env)),
+        "SKILL" => Offer::Words(stored::skills(&named, typed, env)),
+        "FILE" if command == "skill" => Offer::Words(stored::skill_files(&named, typed, env)),
         "ARG" if takes_arguments(command) => stored::arguments(&named, typed, current, env),
         "ARG" if command == "prompt" => stored::prompt_arguments(&named, typed, current, env),
         name => values::of_word(command, name),

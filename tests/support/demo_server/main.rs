@@ -13,6 +13,7 @@
 mod http;
 mod primitives;
 mod protocol;
+mod skills;
 mod stdio;
 mod tasks;
 mod tools;
@@ -25,10 +26,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 const USAGE: &str = "\
 usage: demo-server [--http PORT] [--era legacy|modern] [--log FILE] [--crash-after N] [--fault FAULT]
+                   [--skills DEFECT]
 
   --http PORT  serve http://127.0.0.1:PORT/mcp (0: any free port) and print the URL; else stdio
   --era ERA    speak only this era
   --log FILE   append every received message to FILE, and `EOF` at the end of stdin
+  --skills DEFECT serve skills that have this defect, or none
   --crash-after N end at the tool call after the Nth, without an answer
   --ttl MS     let clients keep lists for so many milliseconds (default 0; only in the modern era)
   --version-file FILE  tell the first line of FILE as the server's version
@@ -48,6 +51,8 @@ struct Options {
     era: Option<String>,
     log: Option<Mutex<File>>,
     fault: String,
+    /// What is wrong with the skills; none when there are none.
+    skills: Option<String>,
     crash_after: Option<u64>,
     ttl: u64,
     version_file: Option<String>,
@@ -71,6 +76,7 @@ impl Options {
                     let file = File::options().create(true).append(true).open(value).ok()?;
                     options.log = Some(Mutex::new(file));
                 }
+                "--skills" => options.skills = Some(value),
                 "--fault" => options.fault = value,
                 "--ttl" => options.ttl = value.parse().ok()?,
                 "--version-file" => options.version_file = Some(value),

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::{Options, primitives, tools};
+use crate::{Options, primitives, skills, tools};
 
 /// The revision with a handshake that the server speaks.
 pub(crate) const LEGACY: &str = "2025-11-25";
@@ -182,6 +182,9 @@ fn answer(
         _ if options.has_fault("bare") => return Err(unknown(method)),
         "resources/list" => list("resources", &primitives::resources())?,
         "resources/templates/list" => list("resourceTemplates", &primitives::templates())?,
+        "skills/list" | "skills/get" | "resources/read" if options.skills.is_some() => {
+            skills::answer(method, params, options.skills.as_deref().unwrap_or_default())?
+        }
         "resources/read" => primitives::read(params, modern)?,
         "prompts/list" => list("prompts", &primitives::prompts())?,
         "prompts/get" => primitives::prompt(params)?,
@@ -219,6 +222,9 @@ fn capabilities(options: &Options, modern: bool) -> Value {
                 all["tasks"] = json!({ "cancel": {}, "requests": { "tools": { "call": {} } } })
             }
         }
+    }
+    if options.skills.is_some() {
+        all["extensions"][skills::EXTENSION] = json!({});
     }
     all
 }
