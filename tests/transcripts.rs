@@ -1,8 +1,10 @@
 //! Conversations with the session, one text file each: no process, no socket, no waiting.
 //!
 //! ```text
-//! open probe | initialize DATE | modern | remembered DATE | pinned DATE [listen] [ask] [text-ids]
-//!                                            how the session begins; `ask`: every ability is there
+//! open probe | initialize DATE | modern | remembered DATE | pinned DATE [WORD...]
+//!                                            how the session begins; `ask`: every ability is there,
+//!                                            `forms`, `urls`: only that one, `listen`, `text-ids`,
+//!                                            `log=LEVEL`
 //! call METHOD {"param": ...}                 the caller begins a call: 30 s idle, no total limit
 //! call-within 5000ms METHOD {...}            … with a limit on the whole
 //! answer {...}  |  refuse                    the caller answers the oldest question, or cannot
@@ -15,7 +17,7 @@
 //! responding N                               events begin to arrive for a request
 //! ended N                                    the response stream ends
 //! broken N TEXT                              one exchange fails
-//! listening                                  the stream is open
+//! listening [refused STATUS | lost]          the stream is open, or never will be
 //! closed TEXT                                the connection is gone
 //! wait 1500ms                                nothing is left to do, and time passes
 //! ! EVENT                                    the caller must be told this next
@@ -26,7 +28,8 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use mcpmini::protocol::jsonrpc::{Limits, decode};
-use mcpmini::protocol::message::{Ending, Fault, FaultKind, Refused, Sent};
+use mcpmini::protocol::message::{Ending, Fault, FaultKind, Listening, Refused, Sent};
+use mcpmini::protocol::model::log::Level;
 use mcpmini::protocol::opening::Certainty;
 use mcpmini::protocol::params::Params;
 use mcpmini::protocol::session::{
@@ -119,7 +122,11 @@ impl Player {
             "responding" => Incoming::Responding(id),
             "ended" => Incoming::Ended { id, how: Ending::Early(more.to_owned()) },
             "broken" => Incoming::Broken { id: Some(id), fault: fault(more) },
-            "listening" => Incoming::Listening(true),
+            "listening" => Incoming::Listening(match number {
+                "refused" => Listening::Refused { status: more.parse().unwrap() },
+                "lost" => Listening::Lost,
+                _ => Listening::Open,
+            }),
             "closed" => Incoming::Closed(fault(rest)),
             _ => panic!("{}: {verb}?", self.place),
         };
@@ -168,6 +175,15 @@ impl Player {
                 self.questions.push_back(question.from);
                 format!("! asked {}", question.method)
             }
+            Event::Withdrawn(Asker::Request(id)) => format!("! withdrawn {id}"),
+            Event::Withdrawn(Asker::Call(_, name)) => format!("! withdrawn {name}"),
+            Event::Subscribed(_, filter) => format!("! subscribed {}", filter.as_str()),
+            Event::Listening(listening) => match listening {
+                Listening::Open => "! listening".to_owned(),
+                Listening::Broken { again_in } => format!("! again in {again_in:?}"),
+                Listening::Refused { status } => format!("! not listening {status}"),
+                Listening::Lost => "! not listening".to_owned(),
+            },
             Event::Notified(notification) => format!("! notified {}", notification.method),
             Event::Failed(_, failure) => format!("! failed {}", failure_text(&failure)),
             Event::Oddity(oddity) => format!("! odd {}", oddity_text(&oddity)),
@@ -197,7 +213,15 @@ fn sent(body: &str) -> String {
         let names: Vec<_> = declared.keys().map(String::as_str).collect();
         text += &format!(" can={}", names.join(","));
     }
-    for key in ["inputResponses", "requestState"] {
+    let modes = params["capabilities"]["elicitation"].as_object();
+    if let Some(modes) = modes.filter(|modes| !modes.is_empty()) {
+        let names: Vec<_> = modes.keys().map(String::as_str).collect();
+        text += &format!(" modes={}", names.join(","));
+    }
+    if let Some(level) = params["_meta"]["io.modelcontextprotocol/logLevel"].as_str() {
+        text += &format!(" log={level}");
+    }
+    for key in ["level", "notifications", "inputResponses", "requestState"] {
         if let Some(value) = params.get(key) {
             text += &format!(" {key}={value}");
         }
@@ -219,6 +243,8 @@ fn failure_text(failure: &Failure) -> String {
         Failure::NoCommonRevision(theirs) => format!("no common revision {}", theirs.join(",")),
         Failure::NotOpened(error) => format!("not opened {}", error.code),
         Failure::TooManyRounds => "too many rounds".to_owned(),
+        Failure::Unanswered(question) => format!("unanswered {}", question.method),
+        Failure::Unsubscribed => "unsubscribed".to_owned(),
     }
 }
 
@@ -232,6 +258,7 @@ fn oddity_text(oddity: &Oddity) -> String {
             format!("{} {id}", if *known { "late" } else { "stranger" })
         }
         Oddity::RequestInModernEra(method) => format!("request {method}"),
+        Oddity::NoLogLevel(text) => format!("no log level {text}"),
         Oddity::Undelivered(text) => format!("undelivered {text}"),
     }
 }
@@ -275,12 +302,19 @@ fn certainty(words: &str) -> Certainty {
 
 fn profile(words: &str) -> Profile {
     let ask = words.contains("ask");
+    let level = words.split_once("log=").map(|(_, level)| level.split(' ').next().unwrap());
     Profile {
         client: ("test", "0"),
-        abilities: Abilities { elicitation: ask, sampling: ask, roots: ask },
+        abilities: Abilities {
+            forms: ask || words.contains("forms"),
+            urls: ask || words.contains("urls"),
+            sampling: ask,
+            roots: ask,
+        },
         probe_timeout: Duration::from_millis(2000),
         start_timeout: Some(Duration::from_secs(30)),
         text_ids: words.contains("text-ids"),
         listen: words.contains("listen"),
+        log_level: level.map(|level| Level::named(level).unwrap()),
     }
 }

@@ -11,6 +11,7 @@ use super::exit::Exit;
 use super::explain::{self, Place};
 use super::run::Run;
 use super::target;
+use super::terminal;
 use super::watcher::Watcher;
 use crate::cache::{Eras, Lists, Mode};
 use crate::client::{self, Client, NoResult, Server};
@@ -65,7 +66,7 @@ impl<'a> Contact<'a> {
         };
         Ok(Contact {
             run,
-            watcher: Watcher::new(run)?,
+            watcher: Watcher::new(run, &server.name)?,
             lists: Lists::new(run.env, mode),
             eras: Eras::new(run.env, mode),
             server,
@@ -169,8 +170,12 @@ impl<'a> Contact<'a> {
     /// The error for a request without a result.
     pub(super) fn explain(&self, no_result: NoResult) -> Error {
         let stdio = matches!(self.server.endpoint, Endpoint::Stdio(_));
-        let place =
-            Place { stdio, server: &self.server.name, max_time: self.run.settings.max_time };
+        let place = Place {
+            stdio,
+            server: &self.server.name,
+            max_time: self.run.settings.max_time,
+            why_unanswered: self.watcher.why_refused(),
+        };
         let error = explain::no_result(no_result, &place).server(self.server.name.clone());
         match &self.client {
             Some(client) if error.stderr_tail.is_none() && shows_stderr(&error) => {
@@ -181,7 +186,7 @@ impl<'a> Contact<'a> {
     }
 
     /// What the server was refused in this run, if anything.
-    pub(super) fn refused_question(&self) -> Option<&crate::protocol::session::Question> {
+    pub(super) fn refused_question(&self) -> Option<crate::protocol::session::Question> {
         self.watcher.refused()
     }
 
@@ -189,6 +194,7 @@ impl<'a> Contact<'a> {
     /// A signal makes it hurry; its number is returned.
     pub(super) async fn close(mut self) -> Option<i32> {
         let Some(client) = self.client.take() else { return None };
+        terminal::clear_status();
         if let Some(revision) = self.watcher.opened()
             && self.pin().is_none()
         {
@@ -238,6 +244,7 @@ impl<'a> Contact<'a> {
             text_ids: self.run.globals.id_format == Some(IdFormat::String),
             // Over HTTP a legacy server may put its questions on the stream that nobody asked for.
             listen: self.is_http() && abilities != Abilities::default(),
+            log_level: self.run.globals.log_level,
         };
         let limits = Limits {
             message: self.run.globals.max_message.unwrap_or(Limits::default().message),

@@ -3,13 +3,13 @@
 use super::duration::{self, Limit as Duration};
 use super::errors::{Error, Phase};
 use super::exit::Exit;
+use super::questions;
 use crate::client::NoResult;
 use crate::config::ConfigError;
 use crate::protocol::Revision;
-use crate::protocol::json;
 use crate::protocol::jsonrpc::{ErrorObject, Malformed, Unusual};
 use crate::protocol::message::{Ending, FaultKind, Refused, Sent};
-use crate::protocol::session::{Failure, Limit, Oddity, Question, TimedOut};
+use crate::protocol::session::{Failure, Limit, Oddity, TimedOut};
 use crate::trust::TrustError;
 
 /// Where something went wrong.
@@ -21,6 +21,9 @@ pub(super) struct Place<'a> {
     pub(super) server: &'a str,
     /// The limit on everything.
     pub(super) max_time: Option<Duration>,
+    /// Why a question of the server got no answer, if there is more to say than that nothing was
+    /// given.
+    pub(super) why_unanswered: Option<String>,
 }
 
 /// The error for a request without a result.
@@ -32,7 +35,7 @@ pub(super) fn no_result(no_result: NoResult, place: &Place<'_>) -> Error {
             let error = Error::new(Exit::Protocol, oddity_text(&oddity)).sent(Sent::Maybe);
             error.phase(Phase::Request).hint("it would be tolerated without --strict")
         }
-        NoResult::Asked(question) => asked(&question),
+        NoResult::Asked(question) => questions::asked(&question, place.why_unanswered.as_deref()),
         NoResult::Interrupted(signal) => {
             Error::new(Exit::Signal(signal as u8), format!("interrupted by signal {signal}"))
         }
@@ -43,8 +46,8 @@ pub(super) fn no_result(no_result: NoResult, place: &Place<'_>) -> Error {
 pub(super) fn rpc(error: &ErrorObject) -> Error {
     let explained = Error::from(error).phase(Phase::Request);
     match error.code {
-        ErrorObject::MISSING_CAPABILITY => explained
-            .hint("the server asks back during this call; see --elicit, --answer and --root"),
+        ErrorObject::MISSING_CAPABILITY => questions::not_declared(error, explained),
+        ErrorObject::URL_ELICITATION_REQUIRED => questions::urls_required(error, explained),
         _ => explained,
     }
 }
@@ -87,6 +90,12 @@ fn failed(failure: Failure, place: &Place<'_>) -> Error {
         Failure::NotOpened(error) => {
             let explained = Error::from(&error).phase(Phase::Negotiate).sent(Sent::No);
             explained.hint("the server refused to open a session")
+        }
+        Failure::Unanswered(question) => {
+            questions::asked(&question, place.why_unanswered.as_deref())
+        }
+        Failure::Unsubscribed => {
+            Error::new(Exit::Lost, "the server has ended the subscription").phase(Phase::Request)
         }
         Failure::TooManyRounds => {
             let text = "the server asks for input again and again";
@@ -155,23 +164,6 @@ fn no_response(id: u64, how: &Ending) -> Error {
     error.phase(Phase::Request).sent(Sent::Maybe)
 }
 
-/// The server asked, and nothing on the command line answers.
-fn asked(question: &Question) -> Error {
-    let params = question.params.as_ref().map(json::Json::as_str);
-    let message = params.and_then(|params| {
-        let message = crate::protocol::jsonrpc::scan::member(params, "message")?;
-        Some(crate::protocol::jsonrpc::scan::unescape(message)?.into_owned())
-    });
-    let message = message.map(|message| format!(": {message}")).unwrap_or_default();
-    let text = format!("the server asks back ({}){message}", question.method);
-    let error = Error::new(Exit::InputRequired, text).phase(Phase::Request).sent(Sent::Yes);
-    let error = match params {
-        Some(params) => error.data(params),
-        None => error,
-    };
-    error.hint("answer with --answer KEY=VALUE, --answers FILE or --accept-defaults, or refuse with --decline")
-}
-
 /// What is odd about what a server sent, for people.
 pub(super) fn oddity_text(oddity: &Oddity) -> String {
     match oddity {
@@ -202,6 +194,9 @@ pub(super) fn oddity_text(oddity: &Oddity) -> String {
             format!(
                 "the server sent a request ({method}), which this revision does not allow; it gets no answer"
             )
+        }
+        Oddity::NoLogLevel(text) => {
+            format!("the server would not be told which log messages are wanted: {text}")
         }
         Oddity::Undelivered(text) => format!("a message could not be delivered: {text}"),
     }

@@ -9,6 +9,7 @@ pub mod terminal;
 
 mod answers;
 mod approve;
+mod browser;
 mod call;
 mod catalog;
 mod contact;
@@ -17,9 +18,12 @@ mod explain;
 mod info;
 mod output;
 mod ping;
+mod progress;
+mod questions;
 mod rpc;
 mod run;
 mod schema;
+mod server_log;
 mod sources;
 mod target;
 mod tools;
@@ -56,7 +60,7 @@ pub fn main(env: &Env) -> Exit {
         }
     };
     let executor = LocalExecutor::new();
-    async_io::block_on(executor.run(async {
+    let exit = async_io::block_on(executor.run(async {
         executor.spawn(async_process::driver()).detach();
         match dispatch(&run, &executor).await {
             Ok(exit) => exit,
@@ -65,7 +69,9 @@ pub fn main(env: &Env) -> Exit {
                 error.exit
             }
         }
-    }))
+    }));
+    terminal::clear_status();
+    exit
 }
 
 async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Exit, Error> {

@@ -1,11 +1,15 @@
 //! What happens beside the answer: notifications, oddities, questions.
 
+use std::time::Instant;
+
 use super::answers::Answers;
 use super::args::Format;
 use super::errors::Error;
 use super::explain::oddity_text;
 use super::output::events;
+use super::progress::Progress;
 use super::run::Run;
+use super::server_log;
 use super::terminal::Stream;
 use crate::client::{Observer, Reply};
 use crate::protocol::Revision;
@@ -19,14 +23,22 @@ use crate::protocol::session::{Abilities, Asker, Oddity, Question, Session};
 #[derive(Debug)]
 pub(super) struct Watcher<'a> {
     run: &'a Run<'a>,
+    /// The server, as the command line names it.
+    server: String,
     answers: Answers,
+    progress: Progress,
     opened: Option<&'static Revision>,
-    refused: Option<Question>,
 }
 
 impl<'a> Watcher<'a> {
-    pub(super) fn new(run: &'a Run<'a>) -> Result<Watcher<'a>, Error> {
-        Ok(Watcher { answers: Answers::read(run)?, run, opened: None, refused: None })
+    pub(super) fn new(run: &'a Run<'a>, server: &str) -> Result<Watcher<'a>, Error> {
+        Ok(Watcher {
+            answers: Answers::read(run, server)?,
+            progress: Progress::new(run),
+            server: server.to_owned(),
+            run,
+            opened: None,
+        })
     }
 
     /// What the server may ask for: what the command line has answers to, and no more.
@@ -39,9 +51,30 @@ impl<'a> Watcher<'a> {
         self.opened
     }
 
-    /// The first question that was refused because nothing answers it.
-    pub(super) fn refused(&self) -> Option<&Question> {
-        self.refused.as_ref()
+    /// The first question that got no answer.
+    pub(super) fn refused(&self) -> Option<Question> {
+        self.answers.refusal().question()
+    }
+
+    /// Why that question got no answer, if there is more to say than that nothing was given.
+    pub(super) fn why_refused(&self) -> Option<String> {
+        self.answers.refusal().why()
+    }
+
+    /// Shows what notifications are for, where it is wanted.
+    fn show(&mut self, notification: &Notification) {
+        let params = notification.params.as_ref().map_or("{}", json::Json::as_str);
+        match &*notification.method {
+            method::PROGRESS => self.progress.show(params, Instant::now()),
+            method::LOG_MESSAGE => {
+                let Some(wanted) = self.run.globals.log_level else { return };
+                let as_json = self.run.settings.json_errors;
+                let line = server_log::line(params, &self.server, wanted, as_json);
+                let _ = line.map(|line| Stream::Stderr.write_text(&line));
+            }
+            method::ELICITED => self.run.remark("the page that was opened has reported back"),
+            _ => (),
+        }
     }
 }
 
@@ -65,6 +98,7 @@ impl Observer for Watcher<'_> {
         if self.run.globals.notifications {
             let _ = Stream::Stderr.write_text(&format!("{}\n", text_of(notification)));
         }
+        self.show(notification);
     }
 
     fn odd(&mut self, oddity: &Oddity) -> bool {
@@ -78,6 +112,7 @@ impl Observer for Watcher<'_> {
             | Oddity::Unusual(_)
             | Oddity::RetypedId(_)
             | Oddity::RequestInModernEra(_)
+            | Oddity::NoLogLevel(_)
             | Oddity::Undelivered(_) => self.run.warn(&oddity_text(oddity)),
         }
         true
@@ -85,12 +120,12 @@ impl Observer for Watcher<'_> {
 
     fn asked(&mut self, question: &Question) -> Reply {
         match self.answers.to(question) {
-            Some(answer) => Reply::Answer(Ok(answer)),
+            Some(reply) => reply,
             None if self.answers.must_suffice() => Reply::End,
             // The call can go on without an answer only where the server asked by a request.
             None if matches!(question.from, Asker::Call(..)) => Reply::End,
             None => {
-                self.refused.get_or_insert_with(|| question.clone());
+                self.answers.refusal().note(question, None);
                 Reply::Answer(match &*question.method {
                     method::ELICIT => Ok("{\"action\":\"decline\"}".to_owned()),
                     _ => Err(ErrorObject::method_not_found()),
@@ -101,7 +136,7 @@ impl Observer for Watcher<'_> {
 }
 
 /// A notification as one line of JSON.
-fn text_of(notification: &Notification) -> String {
+pub(super) fn text_of(notification: &Notification) -> String {
     let mut members = Members::new();
     members.push("method", &json::string(&notification.method));
     if let Some(params) = &notification.params {

@@ -3,6 +3,7 @@
 //! The only loop of the program is [`Client::next_event`]. Everything else asks for something and
 //! waits for the event that answers it.
 
+mod answering;
 mod open;
 mod pages;
 
@@ -12,13 +13,15 @@ use std::time::Instant;
 use async_io::Timer;
 use futures_lite::FutureExt;
 
+use self::answering::Answering;
+pub use self::answering::Pondered;
 pub use self::open::{Server, open};
 pub use self::pages::{Pages, RepeatedPage};
 use crate::protocol::Session;
 use crate::protocol::json::Json;
 use crate::protocol::jsonrpc::{ErrorObject, Notification};
 use crate::protocol::message::Incoming;
-use crate::protocol::session::{Call, Event, Failure, Oddity, Output, Question, Ticket};
+use crate::protocol::session::{Asker, Call, Event, Failure, Oddity, Output, Question, Ticket};
 use crate::transport::Connection;
 
 /// A server that can be asked.
@@ -27,6 +30,7 @@ pub struct Client {
     session: Session,
     connection: Connection,
     transport: smol::Task<()>,
+    answering: Answering,
 }
 
 /// Who is told what happens beside the answer to a call.
@@ -46,6 +50,8 @@ pub trait Observer {
 pub enum Reply {
     /// The answer, JSON text, or why there is none.
     Answer(Result<String, ErrorObject>),
+    /// The same, but it takes time. The conversation goes on meanwhile.
+    Later(Pondered),
     /// The call must end.
     End,
 }
@@ -80,18 +86,9 @@ impl Client {
     pub async fn settle(&mut self, observer: &mut dyn Observer) {
         while !self.session.is_settled() {
             let Some(event) = self.step().await else { continue };
-            match event {
-                Event::Opened(_) => observer.opened(&self.session),
-                Event::Notified(notification) => observer.notified(&notification),
-                Event::Oddity(oddity) => drop(observer.odd(&oddity)),
-                Event::Asked(question) => match observer.asked(&question) {
-                    Reply::Answer(answer) => self.session.answer(question.from, answer),
-                    Reply::End => {
-                        let refusal = ErrorObject::method_not_found();
-                        self.session.answer(question.from, Err(refusal));
-                    }
-                },
-                Event::Answered(..) | Event::Failed(..) | Event::Closed(_) => (),
+            if let Err(NoResult::Asked(question)) = self.tell(event, observer) {
+                let refusal = ErrorObject::method_not_found();
+                self.session.answer(question.from, Err(refusal));
             }
         }
     }
@@ -117,12 +114,60 @@ impl Client {
         match self.session.poll(Instant::now()) {
             Output::Event(event) => return Some(event),
             Output::Transmit(outgoing) => self.connection.send(outgoing),
-            Output::Wait(until) => match receive(&self.connection, until).await {
-                Some(incoming) => self.session.handle_incoming(incoming, Instant::now()),
-                None => self.session.handle_timeout(Instant::now()),
-            },
+            Output::Wait(until) => {
+                let Client { connection, answering, .. } = self;
+                let happened = async { Happened::Received(receive(connection, until).await) };
+                let answered = async {
+                    let (asker, answer) = answering.next().await;
+                    Happened::Answered(asker, answer)
+                };
+                match happened.or(answered).await {
+                    Happened::Received(Some(incoming)) => {
+                        self.session.handle_incoming(incoming, Instant::now());
+                    }
+                    Happened::Received(None) => self.session.handle_timeout(Instant::now()),
+                    Happened::Answered(asker, answer) => self.session.answer(asker, answer),
+                }
+            }
         }
         None
+    }
+
+    /// Tells the observer what is for it, and hands the other events back.
+    ///
+    /// # Errors
+    /// When the observer says that a call which runs must end.
+    pub fn tell(
+        &mut self,
+        event: Event,
+        observer: &mut dyn Observer,
+    ) -> Result<Option<Event>, NoResult> {
+        match event {
+            Event::Opened(_) => observer.opened(&self.session),
+            Event::Notified(notification) => observer.notified(&notification),
+            Event::Oddity(oddity) if !observer.odd(&oddity) => return Err(NoResult::Odd(oddity)),
+            Event::Oddity(_) => (),
+            Event::Asked(question) => match observer.asked(&question) {
+                Reply::Answer(answer) => self.session.answer(question.from, answer),
+                Reply::Later(answer) => self.answering.begin(question.from, answer),
+                Reply::End => return Err(NoResult::Asked(question)),
+            },
+            Event::Withdrawn(asker) => self.answering.forget(|of| *of == asker),
+            Event::Answered(ticket, _) | Event::Failed(ticket, _) => {
+                self.answering
+                    .forget(|of| matches!(of, Asker::Call(asking, _) if *asking == ticket));
+                return Ok(Some(event));
+            }
+            Event::Subscribed(..) | Event::Listening(_) | Event::Closed(_) => {
+                return Ok(Some(event));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Gives up a call, as the revision demands.
+    pub fn cancel(&mut self, ticket: Ticket, reason: &str) {
+        self.session.cancel(ticket, reason);
     }
 
     /// Makes a call and waits for its end.
@@ -155,26 +200,15 @@ impl Client {
         observer: &mut dyn Observer,
     ) -> Result<Json, NoResult> {
         loop {
-            match self.next_event().await {
-                Event::Answered(answered, Ok(result)) if answered == ticket => return Ok(result),
-                Event::Answered(answered, Err(error)) if answered == ticket => {
-                    return Err(NoResult::Error(error));
+            let event = self.next_event().await;
+            match self.tell(event, observer)? {
+                Some(Event::Answered(answered, outcome)) if answered == ticket => {
+                    return outcome.map_err(NoResult::Error);
                 }
-                Event::Failed(failed, failure) if failed == ticket => {
+                Some(Event::Failed(failed, failure)) if failed == ticket => {
                     return Err(NoResult::Failed(failure));
                 }
-                Event::Answered(..) | Event::Failed(..) | Event::Closed(_) => (),
-                Event::Opened(_) => observer.opened(&self.session),
-                Event::Notified(notification) => observer.notified(&notification),
-                Event::Oddity(oddity) => {
-                    if !observer.odd(&oddity) {
-                        return Err(NoResult::Odd(oddity));
-                    }
-                }
-                Event::Asked(question) => match observer.asked(&question) {
-                    Reply::Answer(answer) => self.session.answer(question.from, answer),
-                    Reply::End => return Err(NoResult::Asked(question)),
-                },
+                _ => (),
             }
         }
     }
@@ -182,6 +216,8 @@ impl Client {
     /// Hands what the session still has to say to the transport and waits until the transport has
     /// shut down. When `hurry` is ready, there is no more time to be polite.
     pub async fn close(mut self, hurry: impl Future) {
+        // Nobody is asked any more.
+        self.answering = Answering::default();
         let now = Instant::now();
         loop {
             match self.session.poll(now) {
@@ -199,6 +235,14 @@ impl Client {
         };
         self.transport.or(impatient).await;
     }
+}
+
+/// What ends a wait.
+enum Happened {
+    /// The transport reports something; `None` when the time is over.
+    Received(Option<Incoming>),
+    /// The answer to a question is there.
+    Answered(Asker, Result<String, ErrorObject>),
 }
 
 async fn receive(connection: &Connection, until: Option<Instant>) -> Option<Incoming> {

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use smol::LocalExecutor;
 
-use super::Client;
+use super::{Answering, Client};
 use crate::protocol::Session;
 use crate::protocol::jsonrpc::Limits;
 use crate::protocol::opening::Certainty;
@@ -37,5 +37,5 @@ pub fn open(
         Server::Sse(target) => executor.spawn(sse::run(target, limits, port)),
     };
     let session = Session::new(certainty, profile, Instant::now());
-    Client { session, connection, transport }
+    Client { session, connection, transport, answering: Answering::default() }
 }

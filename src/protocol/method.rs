@@ -25,6 +25,18 @@ pub const CANCELLED: &str = "notifications/cancelled";
 pub const PROGRESS: &str = "notifications/progress";
 /// `notifications/message`.
 pub const LOG_MESSAGE: &str = "notifications/message";
+/// `notifications/elicitation/complete`.
+pub const ELICITED: &str = "notifications/elicitation/complete";
+/// `notifications/subscriptions/acknowledged`.
+pub const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
+/// `notifications/tools/list_changed`.
+pub const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
+/// `notifications/prompts/list_changed`.
+pub const PROMPTS_CHANGED: &str = "notifications/prompts/list_changed";
+/// `notifications/resources/list_changed`.
+pub const RESOURCES_CHANGED: &str = "notifications/resources/list_changed";
+/// `notifications/resources/updated`.
+pub const RESOURCE_UPDATED: &str = "notifications/resources/updated";
 /// `server/discover`.
 pub const DISCOVER: &str = "server/discover";
 /// `ping`.
@@ -33,6 +45,12 @@ pub const PING: &str = "ping";
 pub const LIST_TOOLS: &str = "tools/list";
 /// `tools/call`.
 pub const CALL_TOOL: &str = "tools/call";
+/// `logging/setLevel`.
+pub const SET_LOG_LEVEL: &str = "logging/setLevel";
+/// `resources/subscribe`.
+pub const SUBSCRIBE: &str = "resources/subscribe";
+/// `subscriptions/listen`: a request that stays open until it is cancelled.
+pub const LISTEN: &str = "subscriptions/listen";
 /// `roots/list`, sent by servers.
 pub const LIST_ROOTS: &str = "roots/list";
 /// `elicitation/create`, sent by servers.
@@ -52,7 +70,7 @@ const fn named(name: &'static str, mirrored: &'static str, repeatable: bool) -> 
     Facts { name, mirrored: Some(mirrored), repeatable, may_ask: true, pages: None }
 }
 
-static TABLE: [Facts; 11] = [
+static TABLE: [Facts; 14] = [
     plain(INITIALIZE),
     plain(DISCOVER),
     plain(PING),
@@ -64,6 +82,9 @@ static TABLE: [Facts; 11] = [
     list("prompts/list", "prompts"),
     named("prompts/get", "name", true),
     plain("completion/complete"),
+    plain(SET_LOG_LEVEL),
+    plain(SUBSCRIBE),
+    plain(LISTEN),
 ];
 
 /// What is known about a method; a method that is not in the table is not repeatable, and nothing

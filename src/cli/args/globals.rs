@@ -6,11 +6,13 @@ use std::time::Duration;
 use argh::{ArgsInfo, FromArgs};
 
 use super::choices::{
-    BearerFile, Color, Elicit, Format, Http, IdFormat, Protocol, ServerStderr, Transport, path,
+    BearerFile, Color, Elicit, Format, Http, IdFormat, Progress, Protocol, Sample, ServerStderr,
+    Transport, log_level, path,
 };
 use super::numbers::{count, size};
 use super::values::{Assignment, Header, Private, Resolve, Variable, private};
 use crate::cli::duration::{self, Limit};
+use crate::protocol::model::log::Level;
 
 /// options of every command
 #[derive(Debug, Clone, PartialEq, FromArgs, ArgsInfo)]
@@ -35,6 +37,16 @@ pub struct Globals {
     /// print what the server notifies about as JSON, one per line on standard error
     #[argh(switch)]
     pub notifications: bool,
+
+    /// show progress: auto (a bar on a terminal), none or json, one line per report on standard
+    /// error (default auto)
+    #[argh(option, arg_name = "HOW")]
+    pub progress: Option<Progress>,
+
+    /// print the server's log messages of this level and above on standard error: debug, info,
+    /// notice, warning, error, critical, alert or emergency
+    #[argh(option, arg_name = "LEVEL", from_str_fn(level))]
+    pub log_level: Option<Level>,
 
     /// do not print warnings
     #[argh(switch, short = 'q')]
@@ -165,8 +177,9 @@ pub struct Globals {
     #[argh(option, arg_name = "N", from_str_fn(number))]
     pub max_depth: Option<usize>,
 
-    /// what to answer: decline, cancel, fail (end with an error), defaults or answers:FILE
-    /// (default decline)
+    /// what to answer: decline, cancel, fail (end with an error), defaults, answers:FILE, ask
+    /// (at the terminal; off a terminal the same as fail) or cmd:PROG, a program that reads the
+    /// request as JSON and prints the result (default decline)
     #[argh(option, arg_name = "HOW")]
     pub elicit: Option<Elicit>,
 
@@ -185,6 +198,19 @@ pub struct Globals {
     /// the same as --elicit decline
     #[argh(switch)]
     decline: bool,
+
+    /// the same as --elicit ask
+    #[argh(switch)]
+    interactive: bool,
+
+    /// who answers for a language model: fail (nobody) or cmd:PROG, a program that reads the
+    /// request as JSON and prints the result, or just a text (default fail)
+    #[argh(option, arg_name = "WHO")]
+    pub sample: Option<Sample>,
+
+    /// the same as --sample cmd:CMD
+    #[argh(option, arg_name = "CMD", from_str_fn(line))]
+    pub sampling_command: Option<String>,
 
     /// read this configuration file and no other
     #[argh(option, arg_name = "FILE", from_str_fn(file))]
@@ -210,6 +236,7 @@ pub(super) const SHORTHANDS: &[(&str, &str, &str)] = &[
     ("--json", "--output", "json"),
     ("--accept-defaults", "--elicit", "defaults"),
     ("--decline", "--elicit", "decline"),
+    ("--interactive", "--elicit", "ask"),
 ];
 
 /// Other spellings of an option.
@@ -227,6 +254,14 @@ fn duration(text: &str) -> Result<Duration, String> {
 
 fn bytes(text: &str) -> Result<usize, String> {
     size(text).map_err(|invalid| invalid.to_string())
+}
+
+fn level(text: &str) -> Result<Level, String> {
+    log_level(text).map_err(|invalid| invalid.to_string())
+}
+
+fn line(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() { Err("the command is empty".to_owned()) } else { Ok(text.into()) }
 }
 
 fn number(text: &str) -> Result<usize, String> {

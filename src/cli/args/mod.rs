@@ -147,6 +147,9 @@ fn check(globals: &Globals, command: &Command) -> Result<(), UsageError> {
     if let (Some(one), Some(other)) = (bearers.next(), bearers.next()) {
         return Err(UsageError::Contradiction(one, other));
     }
+    if globals.sample.is_some() && globals.sampling_command.is_some() {
+        return Err(UsageError::Contradiction("--sample", "--sampling-command"));
+    }
     if globals.key.is_some() && globals.cert.is_none() {
         return Err(UsageError::Lonely { flag: "--key", needs: "--cert" });
     }

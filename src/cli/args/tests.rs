@@ -217,6 +217,13 @@ fn values_are_understood() {
     check("ping s --stderr=inherit", "ping s | stderr: Some(Inherit)");
     check("ping s --stderr log.txt", r#"ping s | stderr: Some(File("log.txt"))"#);
     check("ping s --elicit answers:a.json", r#"ping s | elicit: Some(Answers("a.json"))"#);
+    check("ping s --elicit cmd:a", r#"ping s | elicit: Some(Program("a"))"#);
+    check("ping s --elicit cancel --interactive", "ping s | elicit: Some(Ask)");
+    check("ping s --sample fail", "ping s | sample: Some(Fail)");
+    check("ping s --sample cmd:llm", r#"ping s | sample: Some(Program("llm"))"#);
+    check("ping s --sampling-command llm", r#"ping s | sampling_command: Some("llm")"#);
+    check("ping s --log-level notice", "ping s | log_level: Some(Notice)");
+    check("ping s --progress jsonl", "ping s | progress: Some(Json)");
     check("ping s --bearer-file fd:3", "ping s | bearer_file: Some(Descriptor(3))");
     check("ping s --bearer-file t", r#"ping s | bearer_file: Some(Path("t"))"#);
     check("ping s --proxy http://u:p@x:1", "ping s | proxy: Some(…)");
@@ -348,8 +355,17 @@ fn values_that_make_no_sense_are_refused_and_not_repeated_if_they_may_be_secret(
          did you mean inherit?",
     );
     check(
+        "ping s --log-level warn",
+        "error: --log-level: \"warn\" is none of debug, info, notice, warning, error, critical, \
+         alert, emergency; did you mean warning?",
+    );
+    check("ping s --progress bar", "error: --progress: \"bar\" is none of auto, none, json");
+    check("ping s --sample llm", "error: --sample: \"llm\" is none of fail, cmd:PROG");
+    check("ping s --sample cmd:", "error: --sample: \"cmd:\" is none of fail, cmd:PROG");
+    check("ping s --sampling-command ''", "error: --sampling-command: the command is empty");
+    check(
         "ping s --elicit answers:",
-        "error: --elicit: \"answers:\" is none of decline, cancel, fail, defaults, answers:FILE; \
+        "error: --elicit: \"answers:\" is none of decline, cancel, fail, defaults, ask, answers:FILE, cmd:PROG; \
          did you mean answers:FILE?",
     );
     check("ping s --out ''", "error: --out: the file name is empty");

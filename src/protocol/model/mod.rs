@@ -1,6 +1,8 @@
 //! The payloads this client looks into. It reads the members it needs and keeps the text of all.
 
 pub mod document;
+pub mod form;
+pub mod log;
 pub mod result;
 pub mod schema;
 pub mod tool;

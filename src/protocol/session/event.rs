@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::Ticket;
 use crate::protocol::json::Json;
 use crate::protocol::jsonrpc::{ErrorObject, Id, Malformed, Notification, Unusual};
-use crate::protocol::message::{Ending, Fault, Refused};
+use crate::protocol::message::{Ending, Fault, Listening, Refused};
 use crate::protocol::revision::Revision;
 
 /// Something for the caller.
@@ -17,8 +17,15 @@ pub enum Event {
     Answered(Ticket, Result<Json, ErrorObject>),
     /// The server asks something; reply with [`Session::answer`](super::Session::answer).
     Asked(Question),
+    /// The server no longer wants the answer to a question that it asked.
+    Withdrawn(Asker),
     /// The server said something unasked.
     Notified(Notification),
+    /// The server has taken up a subscription (`subscriptions/listen`), and will notify about what
+    /// this filter says, JSON text.
+    Subscribed(Ticket, Json),
+    /// How it stands with the stream of what no request asked for.
+    Listening(Listening),
     /// A call ended without an answer.
     Failed(Ticket, Failure),
     /// Something was not as it should be, but does not matter to any call.
@@ -48,6 +55,8 @@ pub enum Oddity {
     RequestInModernEra(Box<str>),
     /// A message could not be delivered, and no request depends on it.
     Undelivered(String),
+    /// The server would not be told which log messages are wanted, and said this.
+    NoLogLevel(String),
 }
 
 /// Why a call ended without an answer.
@@ -74,6 +83,10 @@ pub enum Failure {
     NotOpened(ErrorObject),
     /// The server asked for input again and again.
     TooManyRounds,
+    /// The server needs this answered to go on, and there is no answer.
+    Unanswered(Box<Question>),
+    /// The server has ended a subscription.
+    Unsubscribed,
 }
 
 /// Which limit passed, and where the call stood.
@@ -101,7 +114,7 @@ pub enum Limit {
 }
 
 /// A question from the server.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
     /// Whom to answer.
     pub from: Asker,

@@ -14,6 +14,8 @@ mod call;
 mod era;
 mod event;
 mod input;
+mod listen;
+mod log_level;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
@@ -23,11 +25,13 @@ pub use event::{Asker, Event, Failure, Limit, Oddity, Question, TimedOut};
 
 use self::call::OpenCall;
 use self::era::Stage;
+use self::input::Requests;
 use super::json::Json;
 use super::jsonrpc::id::Echo;
 use super::jsonrpc::{self, ErrorObject, Id, Message, Notification, Response, scan};
 use super::message::{Delivery, Fault, Head, Incoming, Outgoing};
 use super::method;
+use super::model::log::Level;
 use super::opening::Certainty;
 use super::params::Params;
 use super::pending::{Found, Pending};
@@ -49,13 +53,17 @@ pub struct Profile {
     /// Whether the binding has a stream for what no request asked for, opened by
     /// [`Outgoing::Listen`], and it should be open before the first call.
     pub listen: bool,
+    /// Which log messages the server should send; `None` for what it sends unasked.
+    pub log_level: Option<Level>,
 }
 
 /// What a server may ask this client for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Abilities {
-    /// `elicitation/create`.
-    pub elicitation: bool,
+    /// `elicitation/create` that shows a form.
+    pub forms: bool,
+    /// `elicitation/create` that shows a URL.
+    pub urls: bool,
     /// `sampling/createMessage`.
     pub sampling: bool,
     /// `roots/list`.
@@ -98,6 +106,7 @@ pub struct Counts {
 enum Purpose {
     Discover,
     Initialize,
+    SetLogLevel,
     Call(Ticket),
 }
 
@@ -114,6 +123,8 @@ pub struct Session {
     /// Calls that can be sent as soon as the session is open.
     ready: VecDeque<Ticket>,
     deadlines: BTreeSet<(Instant, Ticket)>,
+    /// Requests of the server's own.
+    requests: Requests,
     output: VecDeque<Output>,
     counts: Counts,
 }
@@ -131,6 +142,7 @@ impl Session {
             last_ticket: 0,
             ready: VecDeque::new(),
             deadlines: BTreeSet::new(),
+            requests: Requests::default(),
             output: VecDeque::new(),
             counts: Counts::default(),
         };
@@ -155,6 +167,7 @@ impl Session {
 
     /// What to do next. Call it again until it says [`Output::Wait`].
     pub fn poll(&mut self, now: Instant) -> Output {
+        self.resume_calls(now);
         self.send_ready_calls(now);
         self.output.pop_front().unwrap_or_else(|| Output::Wait(self.next_deadline()))
     }
@@ -169,7 +182,7 @@ impl Session {
             Incoming::Ended { id, how } => self.handle_ended(id, how),
             Incoming::Broken { id: Some(id), fault } => self.handle_broken(id, fault),
             Incoming::Broken { id: None, fault } => self.odd(Oddity::Undelivered(fault.text)),
-            Incoming::Listening(_) => self.handle_listening(),
+            Incoming::Listening(listening) => self.handle_listening(listening),
             Incoming::Skipped(malformed) => self.handle_malformed(malformed),
             Incoming::Closed(fault) => self.handle_closed(&fault),
         }
@@ -212,21 +225,32 @@ impl Session {
             (Purpose::Discover, outcome) => self.handle_discovered(outcome),
             (Purpose::Initialize, Ok(answer)) => self.handle_initialized(answer.result),
             (Purpose::Initialize, Err(error)) => self.handle_not_initialized(error, now),
+            (Purpose::SetLogLevel, outcome) => self.handle_log_level(outcome.err()),
             (Purpose::Call(ticket), Ok(answer)) => self.handle_result(ticket, answer),
             (Purpose::Call(ticket), Err(error)) => self.handle_error(ticket, error, now),
         }
     }
 
     fn handle_notification(&mut self, notification: Notification, now: Instant) {
-        if &*notification.method == method::PROGRESS {
-            self.note_progress(notification.params.as_ref(), now);
+        let params = notification.params.clone();
+        let params = params.as_ref().map_or("{}", Json::as_str);
+        if self.is_of_no_subscription(params) {
+            self.counts.late += 1;
+            return;
         }
+        let method = notification.method.clone();
         self.emit(Event::Notified(notification));
+        match &*method {
+            method::PROGRESS => self.note_progress(params, now),
+            method::ACKNOWLEDGED => self.handle_acknowledged(params),
+            method::CANCELLED => self.handle_cancelled(params),
+            _ => (),
+        }
     }
 
     /// A call shows a sign of life, so its idle time begins anew.
-    fn note_progress(&mut self, params: Option<&Json>, now: Instant) {
-        let token = params.and_then(|params| scan::member(params.as_str(), "progressToken"));
+    fn note_progress(&mut self, params: &str, now: Instant) {
+        let token = scan::member(params, "progressToken");
         let echo = token.and_then(|token| Id::from_json(token).echo(false));
         let Some(Echo::Exact(number) | Echo::Retyped(number)) = echo else { return };
         if let Some(&Purpose::Call(ticket)) = self.pending.get(number) {
@@ -242,7 +266,7 @@ impl Session {
         match &*method {
             method::PING => self.respond(&id, &Ok("{}".to_owned())),
             method::LIST_ROOTS | method::ELICIT | method::SAMPLE => {
-                self.emit(Event::Asked(Question { from: Asker::Request(id), method, params }));
+                self.ask_by_request(id, method, params);
             }
             _ => self.respond(&id, &Err(ErrorObject::method_not_found())),
         }
@@ -258,6 +282,9 @@ impl Session {
                 Found::Waiting(Purpose::Discover) => return self.not_modern(),
                 Found::Waiting(Purpose::Initialize) => {
                     return self.give_up(&Failure::Malformed(malformed));
+                }
+                Found::Waiting(Purpose::SetLogLevel) => {
+                    self.handle_log_level(None);
                 }
                 Found::Over | Found::Unknown => (),
             }
