@@ -40,6 +40,8 @@ pub(super) struct Contact<'a> {
     executor: &'a LocalExecutor<'static>,
     client: Option<Client>,
     watcher: Watcher<'a>,
+    /// Whether the stream of what no request asked for is wanted.
+    listens: bool,
 }
 
 impl<'a> Contact<'a> {
@@ -72,7 +74,13 @@ impl<'a> Contact<'a> {
             server,
             executor,
             client: None,
+            listens: false,
         })
+    }
+
+    /// Says that what no request asked for is wanted. To be said before the session is opened.
+    pub(super) fn listen(&mut self) {
+        self.listens = true;
     }
 
     /// Whether the server is reached over HTTP.
@@ -133,22 +141,34 @@ impl<'a> Contact<'a> {
         params: Params,
         mirrored: Vec<(String, String)>,
     ) -> Result<Result<Json, NoResult>, Error> {
-        self.open()?;
-        let call = Call {
-            method: method.to_owned().into(),
-            params: self.with_meta(params),
-            idle: self.limit(self.run.settings.timeout, self.server.timeout, settings::TIMEOUT),
-            deadline: self.run.deadline,
-            mirrored,
-        };
-        let client = self.client.as_mut().expect("open() has just made it");
-        let result = client.call(call, &mut self.watcher, self.run.interrupted()).await;
+        let run = self.run;
+        let call = Call { mirrored, ..self.prepare(method, params) };
+        let (client, watcher) = self.parts()?;
+        let result = client.call(call, watcher, run.interrupted()).await;
         if let Err(NoResult::Failed(Failure::NoCommonRevision(_) | Failure::TimedOut(_))) = &result
         {
             // What was remembered may be the reason.
             self.eras.forget(&self.server.identity);
         }
         Ok(result)
+    }
+
+    /// A request with the limits and members that the command line asks for.
+    pub(super) fn prepare(&self, method: &str, params: Params) -> Call {
+        Call {
+            method: method.to_owned().into(),
+            params: self.with_meta(params),
+            idle: self.limit(self.run.settings.timeout, self.server.timeout, settings::TIMEOUT),
+            deadline: self.run.deadline,
+            mirrored: Vec::new(),
+        }
+    }
+
+    /// The client, opened if it was not, and who is told what happens beside answers.
+    pub(super) fn parts(&mut self) -> Result<(&mut Client, &mut Watcher<'a>), Error> {
+        self.open()?;
+        let client = self.client.as_mut().expect("open() has just made it");
+        Ok((client, &mut self.watcher))
     }
 
     fn with_meta(&self, params: Params) -> Params {
@@ -193,6 +213,11 @@ impl<'a> Contact<'a> {
     /// Ends the conversation: what is still to be said is said, and nothing of the server is left.
     /// A signal makes it hurry; its number is returned.
     pub(super) async fn close(mut self) -> Option<i32> {
+        self.hang_up().await
+    }
+
+    /// The same, but the server may be opened again.
+    pub(super) async fn hang_up(&mut self) -> Option<i32> {
         let Some(client) = self.client.take() else { return None };
         terminal::clear_status();
         if let Some(revision) = self.watcher.opened()
@@ -243,7 +268,7 @@ impl<'a> Contact<'a> {
             start_timeout: self.start_timeout(),
             text_ids: self.run.globals.id_format == Some(IdFormat::String),
             // Over HTTP a legacy server may put its questions on the stream that nobody asked for.
-            listen: self.is_http() && abilities != Abilities::default(),
+            listen: self.is_http() && (self.listens || abilities != Abilities::default()),
             log_level: self.run.globals.log_level,
         };
         let limits = Limits {

@@ -27,6 +27,7 @@ mod server_log;
 mod sources;
 mod target;
 mod tools;
+mod watch;
 mod watcher;
 
 use smol::LocalExecutor;
@@ -82,6 +83,7 @@ async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Ex
         Command::Info(info) => info::run(run, info, executor).await,
         Command::Ping(ping) => ping::run(run, ping, executor).await,
         Command::Rpc(rpc) => rpc::run(run, rpc, executor).await,
+        Command::Watch(watch) => watch::run(run, watch, executor).await,
         Command::Approve(approve) => approve::run(run, approve),
     }
 }

@@ -16,14 +16,18 @@ pub(super) fn asked(question: &Question, why: Option<&str>) -> Error {
     let text_of = |name: &str| scan::unescape(scan::member(params?, name)?);
     let message = text_of("message").map(|message| format!(": {message}")).unwrap_or_default();
     let url = text_of("url").map(|url| format!(" ({url})")).unwrap_or_default();
-    let why = why.map(|why| format!("; {why}")).unwrap_or_default();
-    let text = format!("the server asks back ({}){message}{url}{why}", question.method);
+    let reason = why.map(|why| format!("; {why}")).unwrap_or_default();
+    let text = format!("the server asks back ({}){message}{url}{reason}", question.method);
     let error = Error::new(Exit::InputRequired, text).phase(Phase::Request).sent(Sent::Yes);
     let error = match params {
         Some(params) => error.data(params),
         None => error,
     };
-    error.hint(hint(question))
+    match why {
+        // The program is there, and that it failed is said.
+        Some(_) if &*question.method == method::SAMPLE => error,
+        _ => error.hint(hint(question)),
+    }
 }
 
 /// How the question could be answered.

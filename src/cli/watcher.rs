@@ -126,6 +126,11 @@ impl Observer for Watcher<'_> {
             None if matches!(question.from, Asker::Call(..)) => Reply::End,
             None => {
                 self.answers.refusal().note(question, None);
+                if &*question.method == method::ELICIT {
+                    // The call may succeed all the same, but perhaps not as it was meant.
+                    let text = "a question of the server was declined; see --elicit and --answer";
+                    self.run.warn(text);
+                }
                 Reply::Answer(match &*question.method {
                     method::ELICIT => Ok("{\"action\":\"decline\"}".to_owned()),
                     _ => Err(ErrorObject::method_not_found()),

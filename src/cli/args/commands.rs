@@ -5,6 +5,7 @@
 use argh::{ArgsInfo, FromArgs};
 
 use super::choices::Format;
+use super::numbers::count;
 
 /// what to do
 #[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
@@ -22,6 +23,8 @@ pub enum Command {
     Ping(Ping),
     /// `rpc`
     Rpc(Rpc),
+    /// `watch`
+    Watch(Watch),
     /// `approve`
     Approve(Approve),
 }
@@ -43,6 +46,7 @@ impl Command {
             Command::Info(_) => "info",
             Command::Ping(_) => "ping",
             Command::Rpc(_) => "rpc",
+            Command::Watch(_) => "watch",
             Command::Approve(_) => "approve",
         }
     }
@@ -173,6 +177,45 @@ pub struct Rpc {
     pub params: Option<String>,
 }
 
+/// print what a server notifies about, one line of JSON per notification
+#[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
+#[argh(subcommand, name = "watch", help_triggers("-h", "--help"))]
+#[argh(note = "Without a choice it watches the lists of tools, prompts and resources. It goes on \
+               until --count or --max-time is reached, and then ends with 0; a stream that breaks \
+               off is opened again, and a line on standard error says so.")]
+#[argh(example = "mcpmini watch https://mcp.example.com/mcp")]
+#[argh(example = "mcpmini watch --tools --count 1 files && mcpmini tools files")]
+#[argh(example = "mcpmini watch --resources file:///etc/hosts --max-time 10m files")]
+pub struct Watch {
+    /// watch the list of tools
+    #[argh(switch)]
+    pub tools: bool,
+
+    /// watch the list of prompts
+    #[argh(switch)]
+    pub prompts: bool,
+
+    /// watch the list of resources
+    #[argh(switch)]
+    pub resource_list: bool,
+
+    /// watch the resource at URI (repeatable; more URIs may follow as words)
+    #[argh(option, arg_name = "URI")]
+    pub resources: Vec<String>,
+
+    /// end after N notifications
+    #[argh(option, arg_name = "N", from_str_fn(number))]
+    pub count: Option<usize>,
+
+    /// the server: a URL, a name from the configuration, or a command line in quotes
+    #[argh(positional, arg_name = "SERVER")]
+    pub server: String,
+
+    /// a resource to watch
+    #[argh(positional, arg_name = "URI")]
+    pub uris: Vec<String>,
+}
+
 /// allow servers that the configuration of a project defines
 #[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
 #[argh(subcommand, name = "approve", help_triggers("-h", "--help"))]
@@ -189,4 +232,8 @@ pub struct Approve {
     /// the server
     #[argh(positional, arg_name = "NAME")]
     pub name: Option<String>,
+}
+
+fn number(text: &str) -> Result<usize, String> {
+    count(text).map_err(|invalid| invalid.to_string())
 }

@@ -361,7 +361,10 @@ fn values_that_make_no_sense_are_refused_and_not_repeated_if_they_may_be_secret(
     );
     check("ping s --progress bar", "error: --progress: \"bar\" is none of auto, none, json");
     check("ping s --sample llm", "error: --sample: \"llm\" is none of fail, cmd:PROG");
-    check("ping s --sample cmd:", "error: --sample: \"cmd:\" is none of fail, cmd:PROG");
+    check(
+        "ping s --sample cmd:",
+        "error: --sample: \"cmd:\" is none of fail, cmd:PROG; did you mean cmd:PROG?",
+    );
     check("ping s --sampling-command ''", "error: --sampling-command: the command is empty");
     check(
         "ping s --elicit answers:",

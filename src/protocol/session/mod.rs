@@ -11,6 +11,7 @@
 //! transport reports, or tell it that the time has come. It never blocks and cannot fail.
 
 mod call;
+mod declare;
 mod era;
 mod event;
 mod input;

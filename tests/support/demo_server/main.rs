@@ -10,9 +10,12 @@
     reason = "this is a program, not the library"
 )]
 
+mod asking;
+mod changes;
 mod http;
 mod protocol;
 mod stdio;
+mod streams;
 mod tools;
 
 use std::fs::File;
@@ -21,21 +24,29 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 
 const USAGE: &str = "\
-usage: demo-server [--http PORT] [--era legacy|modern] [--log FILE] [--fault FAULT]
+usage: demo-server [--http PORT | --sse PORT] [--era legacy|modern] [--log FILE] [--tick MS]
+                   [--fault FAULT]
 
   --http PORT  serve http://127.0.0.1:PORT/mcp (0: any free port) and print the URL; else stdio
+  --sse PORT   serve http://127.0.0.1:PORT/sse, with the transport of 2024-11-05
+  --tick MS    change something every MS milliseconds, and notify about it
   --era ERA    speak only this era
-  --log FILE   append every received message to FILE, and `EOF` at the end of stdin
+  --log FILE   append every received message to FILE, `EOF` at the end of stdin, and `HANGUP` when
+               an HTTP client does not wait for its answer
   --fault silent  answer nothing
   --fault exit    end at the start, with a word on stderr and exit code 3
   --fault orphan  start a process that keeps all pipes open for a minute
   --fault stay    ignore the end of stdin, for a minute
+  --fault drop    break off what notifies about changes after two of them
+  --fault finish  end it in order instead
 ";
 
 /// What the command line asks for.
 #[derive(Debug, Default)]
 struct Options {
     http: Option<u16>,
+    sse: Option<u16>,
+    tick: Option<u64>,
     era: Option<String>,
     log: Option<Mutex<File>>,
     fault: String,
@@ -49,6 +60,8 @@ impl Options {
             let value = args.next()?;
             match name.as_str() {
                 "--http" => options.http = Some(value.parse().ok()?),
+                "--sse" => options.sse = Some(value.parse().ok()?),
+                "--tick" => options.tick = Some(value.parse().ok()?),
                 "--era" => options.era = Some(value),
                 "--log" => {
                     let file = File::options().create(true).append(true).open(value).ok()?;
@@ -93,9 +106,12 @@ fn main() -> ExitCode {
         eprintln!("fatal: the database is not there");
         return ExitCode::from(3);
     }
-    let served = match options.http {
-        Some(port) => http::serve(port, &options),
-        None => stdio::serve(&options),
+    // Threads outlive what started them.
+    let options: &'static Options = Box::leak(Box::new(options));
+    let served = match (options.http, options.sse) {
+        (Some(port), _) => http::serve(port, "/mcp", options),
+        (None, Some(port)) => http::serve(port, "/sse", options),
+        (None, None) => stdio::serve(options),
     };
     match served {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,10 +1,12 @@
 //! Requests to answers: the methods of both eras.
 
+use std::sync::Mutex;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::{Options, tools};
+use crate::{Options, changes, tools};
 
 /// The revision with a handshake that the server speaks.
 pub(crate) const LEGACY: &str = "2025-11-25";
@@ -12,6 +14,11 @@ pub(crate) const LEGACY: &str = "2025-11-25";
 pub(crate) const MODERN: &str = "2026-07-28";
 
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
+
+const LOG_LEVEL_KEY: &str = "io.modelcontextprotocol/logLevel";
+
+/// The lowest level of log messages that the session wants.
+static LOG_LEVEL: Mutex<String> = Mutex::new(String::new());
 
 /// A message as it came; what is not looked at stays text.
 #[derive(Debug, Deserialize)]
@@ -24,6 +31,8 @@ pub(crate) struct Incoming<'a> {
     /// The parameters, as text.
     #[serde(borrow)]
     params: Option<&'a RawValue>,
+    /// The result in a response.
+    pub(crate) result: Option<Value>,
 }
 
 /// The parameters that the server looks at.
@@ -37,12 +46,30 @@ pub(crate) struct Params<'a> {
     pub(crate) arguments: Option<&'a RawValue>,
     /// Answers to questions of an earlier round (2026-07-28).
     pub(crate) input_responses: Option<Value>,
+    /// What the client wants to be notified about (2026-07-28).
+    pub(crate) notifications: Option<Value>,
+    /// The state of an earlier round.
+    pub(crate) request_state: Option<String>,
+    /// A resource.
+    pub(crate) uri: Option<String>,
+    /// The id of a request that is cancelled.
+    pub(crate) request_id: Option<Value>,
+    level: Option<String>,
     protocol_version: Option<String>,
     #[serde(rename = "_meta", default)]
     meta: serde_json::Map<String, Value>,
 }
 
 impl Params<'_> {
+    /// The lowest level of log messages that the client wants: that of the request, or that of the
+    /// session.
+    pub(crate) fn log_level(&self) -> Option<String> {
+        match self.revision() {
+            Some(_) => Some(self.meta.get(LOG_LEVEL_KEY)?.as_str()?.to_owned()),
+            None => Some(LOG_LEVEL.lock().expect("no thread panics with it").clone()),
+        }
+    }
+
     /// The revision that a request of 2026-07-28 names in its `_meta`.
     pub(crate) fn revision(&self) -> Option<&str> {
         self.meta.get(VERSION_KEY)?.as_str()
@@ -55,6 +82,13 @@ impl Params<'_> {
 }
 
 impl Incoming<'_> {
+    /// The request again as text, to be read in another thread.
+    pub(crate) fn as_text(&self, id: &RawValue) -> String {
+        let params = self.params.map_or("{}", RawValue::get);
+        let method = json!(self.method);
+        format!(r#"{{"id":{},"method":{method},"params":{params}}}"#, id.get())
+    }
+
     /// The parameters; the default ones when there are none, or none that can be read.
     pub(crate) fn params(&self) -> Params<'_> {
         self.params.and_then(|text| serde_json::from_str(text.get()).ok()).unwrap_or_default()
@@ -72,6 +106,11 @@ pub(crate) struct Refusal {
 /// Makes an error without data.
 pub(crate) fn refusal(code: i32, message: impl Into<String>) -> Refusal {
     Refusal { code, message: message.into(), data: None }
+}
+
+/// Makes an error with data.
+pub(crate) fn refusal_with(code: i32, message: &str, data: Value) -> Refusal {
+    Refusal { code, message: message.into(), data: Some(data) }
 }
 
 /// The way back to the client while a request is worked on.
@@ -103,6 +142,17 @@ pub(crate) fn respond(
     format!(r#"{{"jsonrpc":"2.0","id":{},{answer}}}"#, id.get())
 }
 
+/// What the server can do. It notifies about changes only if there are any.
+fn capabilities(options: &Options) -> Value {
+    match options.tick {
+        None => json!({ "tools": {}, "logging": {} }),
+        Some(_) => json!({
+            "tools": { "listChanged": true }, "logging": {},
+            "resources": { "listChanged": false, "subscribe": true },
+        }),
+    }
+}
+
 /// The result of a request, as text.
 fn answer(
     method: &str,
@@ -124,16 +174,25 @@ fn answer(
             "protocolVersion": params.protocol_version.as_deref()
                 .filter(|wanted| ["2024-11-05", "2025-03-26", "2025-06-18"].contains(wanted))
                 .unwrap_or(LEGACY),
-            "capabilities": { "tools": {}, "logging": {} },
+            "capabilities": capabilities(options),
             "serverInfo": { "name": "demo-server", "version": "1.0.0" },
             "instructions": "A server to try mcpmini with.",
         }),
         "server/discover" if modern => json!({
             "supportedVersions": [MODERN],
-            "capabilities": { "tools": {}, "logging": {} },
+            "capabilities": capabilities(options),
             "instructions": "A server to try mcpmini with.",
         }),
         "ping" => json!({}),
+        "logging/setLevel" if !modern => {
+            let level = params.level.clone().unwrap_or_default();
+            *LOG_LEVEL.lock().expect("no thread panics with it") = level;
+            json!({})
+        }
+        "resources/subscribe" if !modern => {
+            changes::subscribe(params.uri.as_deref().unwrap_or_default());
+            json!({})
+        }
         "tools/list" => json!({ "tools": tools::list() }),
         "tools/call" => {
             let result = tools::call(params, modern, client)?;

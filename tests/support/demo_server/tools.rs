@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::asking;
 use crate::protocol::{Client, Params, Refusal, refusal};
 
 /// A red dot, as a PNG file of 1 × 1 pixel.
@@ -53,6 +54,13 @@ pub(crate) fn list() -> Value {
             &[],
         ),
         tool("greet", "Asks for your name", json!({}), &[]),
+        tool("form", "Asks for something of every kind", json!({}), &[]),
+        tool("connect", "Asks you to open a page", json!({ "url": text }), &[]),
+        tool("locked", "Cannot work before you have opened a page", json!({}), &[]),
+        tool("sample", "Asks your language model", json!({ "prompt": text }), &[]),
+        tool("roots", "Asks where it may work", json!({}), &[]),
+        tool("interview", "Asks for your name, your model and your roots", json!({}), &[]),
+        tool("levels", "Sends a log message of each level", json!({}), &[]),
         tool("crash", "Ends the server in the middle of the call", json!({}), &[]),
     ])
 }
@@ -118,6 +126,10 @@ pub(crate) fn call(
         ] })
         .to_string(),
         "numbers" => format!(r#"{{"content":[],"structuredContent":{NUMBERS}}}"#),
+        "form" | "connect" | "sample" | "roots" | "interview" | "locked" => {
+            return asking::call(name, &arguments, params, modern, client);
+        }
+        "levels" => levels(params, client),
         "greet" if modern => greet_in_two_rounds(params),
         "greet" => greet(client),
         "crash" => {
@@ -133,11 +145,26 @@ fn bytes(wanted: u64) -> usize {
     usize::try_from(wanted.min(64 << 20)).expect("64 MiB fit into any address space")
 }
 
-fn says(text: &str) -> String {
+/// Sends a message of each level that the client wants.
+fn levels(params: &Params<'_>, client: &mut dyn Client) -> String {
+    const LEVELS: [&str; 8] =
+        ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+    let Some(wanted) = params.log_level() else { return says("nobody listens") };
+    let first = LEVELS.iter().position(|level| *level == wanted).unwrap_or(0);
+    for level in &LEVELS[first..] {
+        client.notify(&json!({
+            "jsonrpc": "2.0", "method": "notifications/message",
+            "params": { "level": level, "logger": "demo", "data": format!("this is {level}") },
+        }));
+    }
+    says(&format!("{} messages", LEVELS.len() - first))
+}
+
+pub(crate) fn says(text: &str) -> String {
     json!({ "content": [{ "type": "text", "text": text }] }).to_string()
 }
 
-fn failure(text: &str) -> String {
+pub(crate) fn failure(text: &str) -> String {
     json!({ "content": [{ "type": "text", "text": text }], "isError": true }).to_string()
 }
 
@@ -145,7 +172,10 @@ fn slow(steps: u64, pause: u64, params: &Params<'_>, client: &mut dyn Client) ->
     for step in 1..=steps {
         thread::sleep(Duration::from_millis(pause));
         if let Some(token) = params.progress_token() {
-            let params = json!({ "progressToken": token, "progress": step, "total": steps });
+            let message = format!("step {step}");
+            let params = json!({
+                "progressToken": token, "progress": step, "total": steps, "message": message,
+            });
             client.notify(&json!({
                 "jsonrpc": "2.0", "method": "notifications/progress", "params": params,
             }));
