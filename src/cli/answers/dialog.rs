@@ -159,16 +159,23 @@ fn read(field: &Field, line: &str) -> Result<String, Misfit> {
         Err(misfit) => misfit,
     };
     let choices = field.choices();
-    let numbered = |word: &str| choices.get(word.trim().parse::<usize>().ok()?.checked_sub(1)?);
-    let chosen: Option<Vec<&Choice>> = line.split(',').map(numbered).collect();
-    let value = match (&field.kind, chosen.as_deref()) {
-        (Kind::One(_), Some([choice])) => choice.value.clone(),
-        (Kind::Some { .. }, Some(chosen)) => {
-            let values: Vec<&str> = chosen.iter().map(|choice| choice.value.as_str()).collect();
-            format!("[{}]", values.join(","))
-        }
-        _ => return Err(misfit),
+    let numbered = |word: &str| {
+        let choice = choices.get(word.trim().parse::<usize>().ok()?.checked_sub(1)?)?;
+        Some(choice.value.clone())
     };
+    let value = match &field.kind {
+        Kind::One(_) => numbered(line),
+        Kind::Some { .. } => {
+            let chosen = |word: &str| {
+                let by_word = field.elements_of(word).ok().filter(|values| values.len() == 1);
+                by_word.and_then(|mut values| values.pop()).or_else(|| numbered(word))
+            };
+            let chosen: Option<Vec<String>> = line.split(',').map(chosen).collect();
+            chosen.map(|values| format!("[{}]", values.join(",")))
+        }
+        _ => None,
+    };
+    let value = value.ok_or(misfit)?;
     field.check(&value).map(|()| value)
 }
 
@@ -250,6 +257,9 @@ mod tests {
         let some = format!(r#"{{"type":"array","maxItems":2,"items":{{"anyOf":{COLOURS}}}}}"#);
         check(&some, "2,1", Some(r#"["2","r"]"#));
         check(&some, "red, 2", Some(r#"["r","2"]"#));
+        check(&some, "green, 1", Some(r#"["2","r"]"#));
+        check(&some, "green, 3", None);
+        check(&some, "green,", Some(r#"["2"]"#));
         check(&some, "1,1,1", None);
         check(r#"{"type":"integer"}"#, "1", Some("1"));
         check(r#"{"type":"string"}"#, "1", Some("\"1\""));

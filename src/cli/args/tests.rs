@@ -83,6 +83,13 @@ fn meaning(line: &str) -> String {
             switch(rpc.envelope, "--envelope");
             add(format!("{} {} {:?}", rpc.server, rpc.method, rpc.params));
         }
+        Command::Watch(watch) => {
+            switch(watch.tools, "--tools");
+            switch(watch.prompts, "--prompts");
+            switch(watch.resource_list, "--resource-list");
+            add(format!("{} {:?} {:?}", watch.server, watch.resources, watch.uris));
+            add(format!("{:?}", watch.count));
+        }
         Command::Approve(approve) => add(format!("{:?} {:?}", approve.name, approve.accept)),
     }
     if !tail.is_empty() {
@@ -119,6 +126,11 @@ fn commands_take_words() {
     check("rpc s tools/list", "rpc s tools/list None");
     check("raw s tools/list '{}'", r#"rpc s tools/list Some("{}")"#);
     check("rpc s m -", r#"rpc s m Some("-")"#);
+    check("watch s", "watch s [] [] None");
+    check(
+        "watch --tools s --resources a:1 b:2 --count 3 --prompts --resource-list",
+        r#"watch --tools --prompts --resource-list s ["a:1"] ["b:2"] Some(3)"#,
+    );
     check("approve", "approve None None");
     check("approve files", r#"approve Some("files") None"#);
 }

@@ -218,7 +218,8 @@ impl Watching<'_> {
                     _ => Err(error),
                 }
             }
-            Event::Closed(fault) => {
+            // With a subscription, that it has failed says more.
+            Event::Closed(fault) if ticket.is_none() => {
                 let error = contact.explain(NoResult::Failed(Failure::Broken(fault)));
                 Ok(Some(End::Broken(error)))
             }

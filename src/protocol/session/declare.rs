@@ -11,13 +11,11 @@ impl Profile {
         if !revision.request_meta {
             return Vec::new();
         }
-        let mut context = vec![
+        vec![
             ("io.modelcontextprotocol/protocolVersion", json::string(revision.date)),
             ("io.modelcontextprotocol/clientInfo", self.client_info()),
             ("io.modelcontextprotocol/clientCapabilities", self.capabilities(revision)),
-        ];
-        context.extend(self.log_level_member(revision));
-        context
+        ]
     }
 
     pub(super) fn client_info(&self) -> String {

@@ -329,7 +329,10 @@ impl Session {
     ) -> u64 {
         let id = self.pending.register(purpose);
         let number = id.to_string();
-        let context = self.profile.context(revision);
+        let mut context = self.profile.context(revision);
+        if let Purpose::Call(_) = purpose {
+            context.extend(self.profile.log_level_member(revision));
+        }
         let mut meta: Vec<(&str, &str)> =
             context.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let facts = method::facts(&call.method);

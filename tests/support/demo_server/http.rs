@@ -1,7 +1,7 @@
 //! The HTTP bindings, as little of them as a client needs: one endpoint, one session.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -40,7 +40,8 @@ fn converse(stream: TcpStream, options: &'static Options) -> io::Result<()> {
             break;
         }
     }
-    Ok(())
+    // Other threads may still have it.
+    stream.shutdown(Shutdown::Both)
 }
 
 /// A request as it came.
