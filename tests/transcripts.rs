@@ -4,11 +4,16 @@
 //! open probe | initialize DATE | modern | remembered DATE | pinned DATE [WORD...]
 //!                                            how the session begins; `ask`: every ability is there,
 //!                                            `forms`, `urls`: only that one, `listen`, `text-ids`,
-//!                                            `log=LEVEL`
+//!                                            `tasks`, `log=LEVEL`;
+//!                                            `relay`: calls are carried for others
+//! join                                       the session is somebody else's
+//! joined DATE                                … and it is open
+//! reported N | - {...}                       … who has no answer, or cannot open it
 //! call METHOD {"param": ...}                 the caller begins a call: 30 s idle, no total limit
 //! call-within 5000ms METHOD {...}            … with a limit on the whole
 //! answer {...}  |  refuse                    the caller answers the oldest question, or cannot
 //! cancel                                     the caller gives up the newest call
+//! cancel-all                                 … or all of them
 //! > METHOD id=N key=value…                   the session must send this next
 //! > cancel N METHOD                          … or give up that request, with that notice
 //! > listen                                   … or open the stream
@@ -24,6 +29,8 @@
 //! # …                                        a remark
 //! ```
 
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
@@ -33,7 +40,7 @@ use mcpmini::protocol::model::log::Level;
 use mcpmini::protocol::opening::Certainty;
 use mcpmini::protocol::params::Params;
 use mcpmini::protocol::session::{
-    Abilities, Asker, Call, Event, Failure, Oddity, Output, Profile, Ticket,
+    Abilities, Asker, Call, Event, Failure, Fate, Oddity, Output, Profile, Ticket,
 };
 use mcpmini::protocol::{Incoming, Outgoing, Revision, Session};
 use serde_json::Value;
@@ -80,6 +87,8 @@ impl Player {
         match verb {
             "" | "#" => (),
             "open" => self.session = Session::new(certainty(rest), profile(rest), self.now),
+            "join" => self.session = Session::join(profile(rest), self.now),
+            "cancel-all" => self.session.cancel_all("test"),
             "call" => self.call(rest, None),
             "call-within" => {
                 let (limit, rest) = rest.split_once(' ').unwrap();
@@ -128,6 +137,14 @@ impl Player {
                 _ => Listening::Open,
             }),
             "closed" => Incoming::Closed(fault(rest)),
+            "joined" => Incoming::Joined {
+                revision: Revision::named(number).unwrap(),
+                greeting: Some("{}".into()),
+            },
+            "reported" => {
+                let id = number.parse().ok();
+                Incoming::Reported { id, report: more.into(), fate: Fate::Unknown }
+            }
             _ => panic!("{}: {verb}?", self.place),
         };
         self.session.handle_incoming(incoming, self.now);
@@ -176,7 +193,9 @@ impl Player {
                 format!("! asked {}", question.method)
             }
             Event::Withdrawn(Asker::Request(id)) => format!("! withdrawn {id}"),
-            Event::Withdrawn(Asker::Call(_, name)) => format!("! withdrawn {name}"),
+            Event::Withdrawn(Asker::Call(_, name) | Asker::Task(name)) => {
+                format!("! withdrawn {name}")
+            }
             Event::Subscribed(_, filter) => format!("! subscribed {}", filter.as_str()),
             Event::Listening(listening) => match listening {
                 Listening::Open => "! listening".to_owned(),
@@ -221,6 +240,11 @@ fn sent(body: &str) -> String {
     if let Some(level) = params["_meta"]["io.modelcontextprotocol/logLevel"].as_str() {
         text += &format!(" log={level}");
     }
+    let capabilities = &params["_meta"]["io.modelcontextprotocol/clientCapabilities"];
+    if let Some(extensions) = capabilities["extensions"].as_object() {
+        let names: Vec<_> = extensions.keys().map(String::as_str).collect();
+        text += &format!(" extensions={}", names.join(","));
+    }
     for key in ["level", "notifications", "inputResponses", "requestState"] {
         if let Some(value) = params.get(key) {
             text += &format!(" {key}={value}");
@@ -240,11 +264,13 @@ fn failure_text(failure: &Failure) -> String {
         Failure::NoResponse { id, .. } => format!("no response {id}"),
         Failure::Broken(fault) => format!("broken {:?} {}", fault.sent, fault.text),
         Failure::Malformed(_) => "malformed".to_owned(),
+        Failure::Invalid(_) => "invalid".to_owned(),
         Failure::NoCommonRevision(theirs) => format!("no common revision {}", theirs.join(",")),
         Failure::NotOpened(error) => format!("not opened {}", error.code),
         Failure::TooManyRounds => "too many rounds".to_owned(),
         Failure::Unanswered(question) => format!("unanswered {}", question.method),
         Failure::Unsubscribed => "unsubscribed".to_owned(),
+        Failure::Reported { report, .. } => format!("reported {}", report.as_str()),
     }
 }
 
@@ -282,7 +308,7 @@ fn refused(id: u64, rest: &str) -> Refused {
 
 fn fault(text: &str) -> Fault {
     let kind = FaultKind::Lost;
-    Fault { kind, text: text.to_owned(), sent: Sent::Maybe, stderr_tail: String::new() }
+    Fault { kind, text: text.to_owned(), sent: Sent::Maybe }
 }
 
 fn milliseconds(text: &str) -> Duration {
@@ -301,7 +327,7 @@ fn certainty(words: &str) -> Certainty {
 }
 
 fn profile(words: &str) -> Profile {
-    let ask = words.contains("ask");
+    let ask = words.split(' ').any(|word| word == "ask");
     let level = words.split_once("log=").map(|(_, level)| level.split(' ').next().unwrap());
     Profile {
         client: ("test", "0"),
@@ -314,7 +340,9 @@ fn profile(words: &str) -> Profile {
         probe_timeout: Duration::from_millis(2000),
         start_timeout: Some(Duration::from_secs(30)),
         text_ids: words.contains("text-ids"),
+        relays: words.contains("relay"),
         listen: words.contains("listen"),
         log_level: level.map(|level| Level::named(level).unwrap()),
+        tasks: words.contains("tasks"),
     }
 }

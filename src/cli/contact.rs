@@ -1,27 +1,36 @@
 //! A server that a command works with: found, admitted, and opened when it is first needed.
 
+use std::cell::OnceCell;
 use std::time::{Duration, Instant};
 
+use futures_lite::FutureExt;
 use smol::LocalExecutor;
 
 use super::args::choices::{IdFormat, Protocol};
 use super::args::settings;
-use super::errors::{Error, Phase};
+use super::args::values::Assigned;
+use super::duration;
+use super::errors::Error;
 use super::exit::Exit;
 use super::explain::{self, Place};
 use super::run::Run;
+use super::session;
 use super::target;
 use super::terminal;
 use super::watcher::Watcher;
 use crate::cache::{Eras, Lists, Mode};
-use crate::client::{self, Client, NoResult, Server};
+use crate::client::retry::Policy;
+use crate::client::{Access, Flights, Landed, Link, NoResult, Server};
 use crate::config::{self, Binding, Endpoint};
 use crate::protocol::Revision;
-use crate::protocol::json::Json;
-use crate::protocol::jsonrpc::Limits;
+use crate::protocol::json::{self, Json};
+use crate::protocol::message::Sent;
+use crate::protocol::method;
 use crate::protocol::opening::Certainty;
 use crate::protocol::params::Params;
-use crate::protocol::session::{Abilities, Call, Failure, Limit, Profile, TimedOut};
+use crate::protocol::session::{
+    Abilities, About, Call, Failure, Limit, Profile, Question, Session, TimedOut,
+};
 use crate::trust;
 
 /// How long a server may leave a probe unanswered before it gets `initialize` beside it. A process
@@ -30,6 +39,10 @@ use crate::trust;
 const PROBE_TIMEOUT_STDIO: Duration = Duration::from_secs(2);
 const PROBE_TIMEOUT_HTTP: Duration = Duration::from_secs(10);
 
+/// How often a repeatable request is sent again by commands that make many, unless `--retry` says
+/// otherwise.
+const RETRIES: u32 = 4;
+
 /// A server that a command works with.
 #[derive(Debug)]
 pub(super) struct Contact<'a> {
@@ -37,9 +50,11 @@ pub(super) struct Contact<'a> {
     pub(super) server: config::Server,
     pub(super) lists: Lists,
     eras: Eras,
+    certainty: OnceCell<Certainty>,
     executor: &'a LocalExecutor<'static>,
-    client: Option<Client>,
+    link: Option<Link<'a>>,
     watcher: Watcher<'a>,
+    tasks: bool,
     /// Whether the stream of what no request asked for is wanted.
     listens: bool,
 }
@@ -54,10 +69,6 @@ impl<'a> Contact<'a> {
     ) -> Result<Contact<'a>, Error> {
         let overrides = target::overrides(run)?;
         let resolved = config::resolve(word, run.env, &overrides).map_err(explain::config)?;
-        if resolved.definition.disabled {
-            let text = format!("the server \"{}\" is disabled in the configuration", resolved.name);
-            return Err(Error::new(Exit::Config, text).phase(Phase::Config));
-        }
         trust::admit(&resolved, run.env, &overrides).map_err(explain::trust)?;
         let server = config::expand(&resolved, &overrides, run.env).map_err(explain::config)?;
         target::check_options(run, &server)?;
@@ -71,14 +82,21 @@ impl<'a> Contact<'a> {
             watcher: Watcher::new(run, &server.name)?,
             lists: Lists::new(run.env, mode),
             eras: Eras::new(run.env, mode),
+            certainty: OnceCell::new(),
             server,
             executor,
-            client: None,
+            link: None,
+            tasks: false,
             listens: false,
         })
     }
 
-    /// Says that what no request asked for is wanted. To be said before the session is opened.
+    /// Tells the server, once it is opened, that it may make tasks of calls.
+    pub(super) fn allow_tasks(&mut self) {
+        self.tasks = true;
+    }
+
+    /// Says that what no request asked for is wanted. To be said before the server is opened.
     pub(super) fn listen(&mut self) {
         self.listens = true;
     }
@@ -90,37 +108,29 @@ impl<'a> Contact<'a> {
 
     /// The revision that is spoken, as far as it is known without asking the server.
     pub(super) fn known_revision(&self) -> Option<&'static Revision> {
-        let spoken = self.client.as_ref().and_then(|client| client.session().about());
-        spoken.map(|about| about.revision).or_else(|| match self.certainty() {
+        self.about().map(|about| about.revision).or_else(|| match self.certainty() {
             Certainty::Pinned(revision) | Certainty::Remembered(revision) => Some(revision),
             Certainty::Unknown => None,
         })
     }
 
-    /// Opens the session and waits until the revision is settled; then it tells which it is. `None`
-    /// when the session cannot be opened: the next request says why.
-    pub(super) async fn settle(&mut self) -> Result<Option<&'static Revision>, Error> {
-        self.open()?;
-        let (run, Some(client)) = (self.run, &mut self.client) else { return Ok(None) };
-        let settled = async {
-            client.settle(&mut self.watcher).await;
-            None
+    /// Opens the session, waits until the revision is settled, and tells which it is.
+    pub(super) async fn settle(&mut self) -> Result<&'static Revision, Error> {
+        let (run, policy) = (self.run, self.policy());
+        let (link, watcher) = self.link()?;
+        let settled = link.settle(&policy, watcher).or(async { Err(ended(run).await) }).await;
+        settled.map_err(|no_result| self.explain(no_result))
+    }
+
+    /// Waits that long between two requests, unless the run must end before.
+    pub(super) async fn pause(&mut self, time: Duration) -> Result<(), NoResult> {
+        let (run, Some(link)) = (self.run, &mut self.link) else { return Ok(()) };
+        let passed = async {
+            let passed = async_io::Timer::after(time);
+            link.meanwhile(passed, &mut self.watcher).await;
+            Ok(())
         };
-        let interrupted = async { Some(NoResult::Interrupted(run.interrupted().await)) };
-        let expired = async {
-            match run.deadline {
-                Some(deadline) => async_io::Timer::at(deadline).await,
-                None => futures_lite::future::pending().await,
-            };
-            let (limit, after) = (Limit::Total, Duration::ZERO);
-            let timed_out = TimedOut { limit, after, sent: false, streaming: false };
-            Some(NoResult::Failed(Failure::TimedOut(timed_out)))
-        };
-        use futures_lite::FutureExt;
-        match settled.or(interrupted).or(expired).await {
-            Some(no_result) => Err(self.explain(no_result)),
-            None => Ok(self.about().map(|about| about.revision)),
-        }
+        passed.or(async { Err(ended(run).await) }).await
     }
 
     /// Makes a request and waits for its result.
@@ -134,6 +144,22 @@ impl<'a> Contact<'a> {
         result.map_err(|no_result| self.explain(no_result))
     }
 
+    /// Makes a last request for which nobody waits longer than that, whatever else has ended, and
+    /// whose answer does not matter.
+    pub(super) async fn request_last(&mut self, method: &str, params: Params, time: Duration) {
+        let Some(link) = &mut self.link else { return };
+        let call = Call {
+            method: method.to_owned().into(),
+            params,
+            deadline: Some(Instant::now() + time),
+            ..Call::default()
+        };
+        // The next signal is for the end of the conversation.
+        let mut flights = Flights::new(Policy::ONCE);
+        flights.begin((), call, false);
+        flights.landed(link, &mut self.watcher).await;
+    }
+
     /// Makes a request; on failure tells what happened, for callers that can do something about it.
     pub(super) async fn try_request(
         &mut self,
@@ -141,10 +167,45 @@ impl<'a> Contact<'a> {
         params: Params,
         mirrored: Vec<(String, String)>,
     ) -> Result<Result<Json, NoResult>, Error> {
+        let call = self.prepare(method, params, mirrored);
+        self.try_call(call, method::facts(method).repeatable).await
+    }
+
+    /// A request, with the limits that hold for this server.
+    pub(super) fn prepare(
+        &self,
+        method: &str,
+        params: Params,
+        mirrored: Vec<(String, String)>,
+    ) -> Call {
+        Call {
+            method: method.to_owned().into(),
+            params: self.with_meta(params),
+            idle: self.limit(self.run.settings.timeout, self.server.timeout, settings::TIMEOUT),
+            deadline: self.run.deadline,
+            mirrored,
+        }
+    }
+
+    /// Makes a request that may be sent again if it is `repeatable`.
+    pub(super) async fn try_call(
+        &mut self,
+        call: Call,
+        repeatable: bool,
+    ) -> Result<Result<Json, NoResult>, Error> {
         let run = self.run;
-        let call = Call { mirrored, ..self.prepare(method, params) };
-        let (client, watcher) = self.parts()?;
-        let result = client.call(call, watcher, run.interrupted()).await;
+        let mut flights = Flights::new(self.policy());
+        flights.begin((), call, repeatable);
+        let landed = async { Ok(self.landed(&mut flights).await) };
+        let interrupted = async { Err(run.interrupted().await) };
+        let result = match landed.or(interrupted).await {
+            Ok(landed) => landed?.result,
+            Err(signal) => {
+                let given_up = self.cancel(&mut flights, "interrupted");
+                let sent = given_up.iter().any(|(_, sent)| *sent != Sent::No);
+                Err(NoResult::Interrupted { signal, sent })
+            }
+        };
         if let Err(NoResult::Failed(Failure::NoCommonRevision(_) | Failure::TimedOut(_))) = &result
         {
             // What was remembered may be the reason.
@@ -153,29 +214,42 @@ impl<'a> Contact<'a> {
         Ok(result)
     }
 
-    /// A request with the limits and members that the command line asks for.
-    pub(super) fn prepare(&self, method: &str, params: Params) -> Call {
-        Call {
-            method: method.to_owned().into(),
-            params: self.with_meta(params),
-            idle: self.limit(self.run.settings.timeout, self.server.timeout, settings::TIMEOUT),
-            deadline: self.run.deadline,
-            mirrored: Vec::new(),
+    /// Waits for the next of many calls to end, see [`Flights::landed`].
+    pub(super) async fn landed<T>(&mut self, flights: &mut Flights<T>) -> Result<Landed<T>, Error> {
+        let (link, watcher) = self.link()?;
+        Ok(flights.landed(link, watcher).await)
+    }
+
+    /// Gives up all calls, see [`Flights::cancel`].
+    pub(super) fn cancel<T>(&mut self, flights: &mut Flights<T>, reason: &str) -> Vec<(T, Sent)> {
+        match self.link() {
+            Ok((link, _)) => flights.cancel(link, reason, |_| true),
+            // Where the server is cannot be told, so nothing was ever sent.
+            Err(_) => Vec::new(),
         }
     }
 
-    /// The client, opened if it was not, and who is told what happens beside answers.
-    pub(super) fn parts(&mut self) -> Result<(&mut Client, &mut Watcher<'a>), Error> {
-        self.open()?;
-        let client = self.client.as_mut().expect("open() has just made it");
-        Ok((client, &mut self.watcher))
+    /// How often the server was started or reached.
+    pub(super) fn starts(&self) -> u32 {
+        self.link.as_ref().map_or(0, Link::starts)
+    }
+
+    /// How often requests are sent again.
+    pub(super) fn policy(&self) -> Policy {
+        Policy {
+            asked: self.run.globals.retry.unwrap_or(0),
+            unasked: match self.run.globals.retry {
+                None if self.run.command().is_long() => RETRIES,
+                _ => 0,
+            },
+            pause: self.run.globals.retry_delay.unwrap_or(Policy::ONCE.pause),
+        }
     }
 
     fn with_meta(&self, params: Params) -> Params {
-        use super::args::values::Assigned;
         self.run.globals.meta.iter().fold(params, |params, assignment| {
             let value = match &assignment.value {
-                Assigned::Text(text) => crate::protocol::json::string(text),
+                Assigned::Text(text) => json::string(text),
                 Assigned::Json(json) => json.clone(),
             };
             params.with_meta(&assignment.key, value)
@@ -183,8 +257,13 @@ impl<'a> Contact<'a> {
     }
 
     /// What the server said about itself; `None` before the session is open.
-    pub(super) fn about(&self) -> Option<&crate::protocol::session::About> {
-        self.client.as_ref().and_then(|client| client.session().about())
+    pub(super) fn about(&self) -> Option<&About> {
+        self.session()?.about()
+    }
+
+    /// The session; `None` before it is begun.
+    pub(super) fn session(&self) -> Option<&Session> {
+        self.link.as_ref()?.session()
     }
 
     /// The error for a request without a result.
@@ -197,35 +276,33 @@ impl<'a> Contact<'a> {
             why_unanswered: self.watcher.why_refused(),
         };
         let error = explain::no_result(no_result, &place).server(self.server.name.clone());
-        match &self.client {
-            Some(client) if error.stderr_tail.is_none() && shows_stderr(&error) => {
-                error.stderr_tail(client.stderr_tail())
-            }
+        if error.stderr_tail.is_some() {
+            return error;
+        }
+        match (&self.link, error.exit) {
+            (Some(link), Exit::Unreachable | Exit::Lost) => error.stderr_tail(link.last_words()),
+            (Some(link), Exit::Protocol | Exit::Timeout) => error.stderr_tail(link.stderr_tail()),
+            // When the server has answered, its other words do not help.
             _ => error,
         }
     }
 
     /// What the server was refused in this run, if anything.
-    pub(super) fn refused_question(&self) -> Option<crate::protocol::session::Question> {
+    pub(super) fn refused_question(&self) -> Option<Question> {
         self.watcher.refused()
     }
 
     /// Ends the conversation: what is still to be said is said, and nothing of the server is left.
     /// A signal makes it hurry; its number is returned.
     pub(super) async fn close(mut self) -> Option<i32> {
-        self.hang_up().await
-    }
-
-    /// The same, but the server may be opened again.
-    pub(super) async fn hang_up(&mut self) -> Option<i32> {
-        let Some(client) = self.client.take() else { return None };
+        let link = self.link.take()?;
         terminal::clear_status();
         if let Some(revision) = self.watcher.opened()
             && self.pin().is_none()
         {
             self.eras.remember(&self.server.identity, revision, self.run.env.now());
         }
-        let counts = client.session().counts();
+        let counts = link.session().map(Session::counts).unwrap_or_default();
         if 0 < counts.unknown + counts.late + counts.skipped {
             self.run.remark(&format!(
                 "ignored {} answers that nobody asked for, {} late ones and {} lines that are no messages",
@@ -233,7 +310,7 @@ impl<'a> Contact<'a> {
             ));
         }
         let mut signal = None;
-        client.close(async { signal = Some(self.run.interrupted().await) }).await;
+        link.close(async { signal = Some(self.run.interrupted().await) }).await;
         signal
     }
 
@@ -256,34 +333,40 @@ impl<'a> Contact<'a> {
         }
     }
 
-    fn open(&mut self) -> Result<(), Error> {
-        if self.client.is_some() {
-            return Ok(());
-        }
+    /// The link to the server, which may not be open yet, and who is told what happens on it.
+    pub(super) fn link(&mut self) -> Result<(&mut Link<'a>, &mut Watcher<'a>), Error> {
+        let link = match self.link.take() {
+            Some(link) => link,
+            None => Link::new(self.access()?),
+        };
+        Ok((self.link.insert(link), &mut self.watcher))
+    }
+
+    fn access(&self) -> Result<Access<'a>, Error> {
         let abilities = self.watcher.abilities();
         let profile = Profile {
             client: (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
             abilities,
             probe_timeout: if self.is_http() { PROBE_TIMEOUT_HTTP } else { PROBE_TIMEOUT_STDIO },
             start_timeout: self.start_timeout(),
+            tasks: self.tasks,
             text_ids: self.run.globals.id_format == Some(IdFormat::String),
+            relays: self.run.command().is_relay(),
             // Over HTTP a legacy server may put its questions on the stream that nobody asked for.
             listen: self.is_http() && (self.listens || abilities != Abilities::default()),
             log_level: self.run.globals.log_level,
         };
-        let limits = Limits {
-            message: self.run.globals.max_message.unwrap_or(Limits::default().message),
-            depth: self.run.globals.max_depth.unwrap_or(Limits::default().depth),
+        let (executor, limits, certainty) = (self.executor, self.run.limits(), self.certainty());
+        let server = match session::target(self.run, &self.server, abilities)? {
+            Some(shared) => Server::Shared(shared),
+            None => self.target()?,
         };
-        let server = self.target()?;
-        let certainty = self.certainty();
-        self.client = Some(client::open(self.executor, server, limits, certainty, profile));
-        Ok(())
+        Ok(Access { executor, server, limits, certainty, profile })
     }
 
     /// The limit for the start: what is said about it, else what is said about every answer.
     fn start_timeout(&self) -> Option<Duration> {
-        let said = self.run.settings.start_timeout.or_else(|| match self.server.start_timeout {
+        let said = self.run.settings.start_timeout.or(match self.server.start_timeout {
             Some(_) => None,
             None => self.run.settings.timeout,
         });
@@ -293,9 +376,9 @@ impl<'a> Contact<'a> {
     /// Flag or variable, else configuration (where zero is no limit), else default.
     fn limit(
         &self,
-        said: Option<super::duration::Limit>,
+        said: Option<duration::Limit>,
         configured: Option<Duration>,
-        default: super::duration::Limit,
+        default: duration::Limit,
     ) -> Option<Duration> {
         match (said, configured) {
             (Some(said), _) => said.duration(),
@@ -312,14 +395,17 @@ impl<'a> Contact<'a> {
         }
     }
 
+    /// What is known about the revision before the server is asked. Looked up once.
     fn certainty(&self) -> Certainty {
-        if let Some(pinned) = self.pin() {
-            return Certainty::Pinned(pinned);
-        }
-        match self.eras.recall(&self.server.identity, self.run.env.now()) {
-            Some(revision) => Certainty::Remembered(revision),
-            None => Certainty::Unknown,
-        }
+        *self.certainty.get_or_init(|| {
+            if let Some(pinned) = self.pin() {
+                return Certainty::Pinned(pinned);
+            }
+            match self.eras.recall(&self.server.identity, self.run.env.now()) {
+                Some(revision) => Certainty::Remembered(revision),
+                None => Certainty::Unknown,
+            }
+        })
     }
 
     fn target(&self) -> Result<Server, Error> {
@@ -336,14 +422,18 @@ impl<'a> Contact<'a> {
     }
 }
 
-/// Whether the server's own words help to understand an error. When it has answered, they do not.
-fn shows_stderr(error: &Error) -> bool {
-    matches!(error.exit, Exit::Unreachable | Exit::Lost | Exit::Protocol | Exit::Timeout)
-}
-
-impl Contact<'_> {
-    /// When the run began to count, for timings.
-    pub(super) fn now(&self) -> Instant {
-        Instant::now()
-    }
+/// Ready when the run must end without an answer: by a signal, or because its time is over.
+pub(super) async fn ended(run: &Run<'_>) -> NoResult {
+    let interrupted =
+        async { NoResult::Interrupted { signal: run.interrupted().await, sent: false } };
+    let expired = async {
+        match run.deadline {
+            Some(deadline) => async_io::Timer::at(deadline).await,
+            None => futures_lite::future::pending().await,
+        };
+        let (limit, after) = (Limit::Total, Duration::ZERO);
+        let timed_out = TimedOut { limit, after, sent: false, streaming: false };
+        NoResult::Failed(Failure::TimedOut(timed_out))
+    };
+    interrupted.or(expired).await
 }

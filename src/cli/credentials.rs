@@ -1,23 +1,15 @@
 //! Secrets that the command line refers to: they are read here and go into headers, nowhere else.
 
-use std::io::Read;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
-
 use super::args::choices::BearerFile;
 use super::args::values::Header;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::run::Run;
 use super::sources;
+use crate::config;
 use crate::env::Secret;
 use crate::net::Authorization;
-
-/// How long a command that prints a token may take.
-const COMMAND_LIMIT: Duration = Duration::from_secs(10);
-
-/// The longest token, in bytes.
-const TOKEN_LIMIT: usize = 64 << 10;
+use crate::protocol::message::Sent;
 
 /// The headers of `-H` and `--header-file`.
 pub(super) fn headers(run: &Run<'_>) -> Result<Vec<(String, Secret)>, Error> {
@@ -41,6 +33,9 @@ pub(super) fn headers(run: &Run<'_>) -> Result<Vec<(String, Secret)>, Error> {
 
 /// The token of `--bearer-file` or `--bearer-command`.
 pub(super) fn authorization(run: &Run<'_>) -> Result<Authorization, Error> {
+    let fail = |flag: &str, text: &str| {
+        Error::new(Exit::Auth, format!("{flag}: {text}")).phase(Phase::Config).sent(Sent::No)
+    };
     let (flag, token) = match (&run.globals.bearer_file, &run.globals.bearer_command) {
         (None, None) => return Ok(Authorization::none()),
         (Some(_), Some(_)) => {
@@ -54,55 +49,18 @@ pub(super) fn authorization(run: &Run<'_>) -> Result<Authorization, Error> {
             let path = format!("/dev/fd/{number}");
             ("--bearer-file", sources::text_file(run, path.as_ref(), "--bearer-file")?)
         }
-        (None, Some(command)) => ("--bearer-command", output_of(command.as_str(), run)?),
+        (None, Some(command)) => {
+            let flag = "--bearer-command";
+            let printed = config::run_secret_command(command.as_str(), run.env);
+            let printed = printed.map_err(|fault| fail(flag, &fault.to_string()))?;
+            (flag, printed.expose().to_owned())
+        }
     };
     // Editors and `echo` end a file with a line feed that is no part of the token.
     let token = token.trim();
     if token.is_empty() {
-        return Err(
-            Error::new(Exit::Auth, format!("{flag}: the token is empty")).phase(Phase::Config)
-        );
+        return Err(fail(flag, "the token is empty"));
     }
-    Authorization::bearer(token).map_err(|_| {
-        let text = format!("{flag}: the token has characters that no header can carry");
-        Error::new(Exit::Auth, text).phase(Phase::Config)
-    })
-}
-
-/// What a command prints. It gets neither our standard input nor more time than it should need.
-fn output_of(command: &str, run: &Run<'_>) -> Result<String, Error> {
-    let fail = |text: String| {
-        Error::new(Exit::Auth, format!("--bearer-command: {text}")).phase(Phase::Config)
-    };
-    let mut shell = Command::new("sh");
-    shell.arg("-c").arg(command).stdin(Stdio::null()).stdout(Stdio::piped());
-    if let Some(cwd) = &run.env.cwd {
-        shell.current_dir(cwd);
-    }
-    let mut child = shell.spawn().map_err(|error| fail(format!("cannot run sh: {error}")))?;
-    let pipe = child.stdout.take().expect("the output was asked for as a pipe");
-    let reader = std::thread::spawn(move || {
-        let mut text = String::new();
-        pipe.take(TOKEN_LIMIT as u64 + 1).read_to_string(&mut text).map(|_| text)
-    });
-    let deadline = Instant::now() + COMMAND_LIMIT;
-    let status = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break status,
-            Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(5)),
-            Ok(None) | Err(_) => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(fail(format!("it took longer than {} s", COMMAND_LIMIT.as_secs())));
-            }
-        }
-    };
-    if !status.success() {
-        return Err(fail(format!("it failed with {status}")));
-    }
-    match reader.join() {
-        Ok(Ok(text)) if text.len() <= TOKEN_LIMIT => Ok(text),
-        Ok(Ok(_)) => Err(fail("it printed more than a token".to_owned())),
-        _ => Err(fail("it did not print text".to_owned())),
-    }
+    Authorization::bearer(token)
+        .map_err(|_| fail(flag, "the token has characters that no header can carry"))
 }

@@ -1,14 +1,16 @@
 //! Why there is no answer: from what the lower floors saw to an error with an exit code.
 
-use super::duration::{self, Limit as Duration};
+use super::duration;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::questions;
 use crate::client::NoResult;
 use crate::config::ConfigError;
 use crate::protocol::Revision;
+use crate::protocol::json;
 use crate::protocol::jsonrpc::{ErrorObject, Malformed, Unusual};
 use crate::protocol::message::{Ending, FaultKind, Refused, Sent};
+use crate::protocol::model::task;
 use crate::protocol::session::{Failure, Limit, Oddity, TimedOut};
 use crate::trust::TrustError;
 
@@ -20,7 +22,7 @@ pub(super) struct Place<'a> {
     /// The server, as the command line names it.
     pub(super) server: &'a str,
     /// The limit on everything.
-    pub(super) max_time: Option<Duration>,
+    pub(super) max_time: Option<duration::Limit>,
     /// Why a question of the server got no answer, if there is more to say than that nothing was
     /// given.
     pub(super) why_unanswered: Option<String>,
@@ -36,16 +38,33 @@ pub(super) fn no_result(no_result: NoResult, place: &Place<'_>) -> Error {
             error.phase(Phase::Request).hint("it would be tolerated without --strict")
         }
         NoResult::Asked(question) => questions::asked(&question, place.why_unanswered.as_deref()),
-        NoResult::Interrupted(signal) => {
-            Error::new(Exit::Signal(signal as u8), format!("interrupted by signal {signal}"))
-        }
+        NoResult::Interrupted { signal, sent } => interrupted(signal)
+            .phase(Phase::Request)
+            .sent(if sent { Sent::Maybe } else { Sent::No }),
     }
+}
+
+/// The error for a run that a signal has ended.
+pub(super) fn interrupted(signal: i32) -> Error {
+    Error::new(Exit::Signal(signal as u8), format!("interrupted by signal {signal}"))
+}
+
+/// The error for a run whose time is over.
+pub(super) fn expired(max_time: Option<duration::Limit>) -> Error {
+    let limit =
+        max_time.and_then(duration::Limit::duration).map(duration::show).unwrap_or_default();
+    let text = format!("not done within {limit}, the limit for everything");
+    Error::new(Exit::Timeout, text).hint("see --max-time")
 }
 
 /// An error that the server answered with.
 pub(super) fn rpc(error: &ErrorObject) -> Error {
     let explained = Error::from(error).phase(Phase::Request);
+    let data = error.data.as_ref().map_or("", json::Json::as_str);
     match error.code {
+        ErrorObject::MISSING_CAPABILITY if data.contains(task::EXTENSION) => {
+            explained.hint("the server makes a task of this call; see --task")
+        }
         ErrorObject::MISSING_CAPABILITY => questions::not_declared(error, explained),
         ErrorObject::URL_ELICITATION_REQUIRED => questions::urls_required(error, explained),
         _ => explained,
@@ -75,6 +94,10 @@ fn failed(failure: Failure, place: &Place<'_>) -> Error {
                 format!("the answer is no JSON-RPC response: {}", malformed_text(&malformed));
             Error::new(Exit::Protocol, text).phase(Phase::Request).sent(Sent::Yes)
         }
+        Failure::Invalid(invalid) => {
+            let text = format!("the server sent invalid JSON: {}", invalid.reason);
+            Error::new(Exit::Protocol, text).phase(Phase::Request).sent(Sent::Yes)
+        }
         Failure::NoCommonRevision(theirs) => {
             let ours: Vec<&str> = Revision::all().iter().map(|revision| revision.date).collect();
             let theirs = match theirs.is_empty() {
@@ -97,6 +120,7 @@ fn failed(failure: Failure, place: &Place<'_>) -> Error {
         Failure::Unsubscribed => {
             Error::new(Exit::Lost, "the server has ended the subscription").phase(Phase::Request)
         }
+        Failure::Reported { report, .. } => Error::from_json(report.as_str()),
         Failure::TooManyRounds => {
             let text = "the server asks for input again and again";
             Error::new(Exit::Protocol, text).phase(Phase::Request).sent(Sent::Yes)
@@ -105,6 +129,7 @@ fn failed(failure: Failure, place: &Place<'_>) -> Error {
 }
 
 fn timeout(timed_out: TimedOut, place: &Place<'_>) -> Error {
+    let sent = if timed_out.sent { Sent::Maybe } else { Sent::No };
     let milliseconds = timed_out.after.as_millis();
     let (text, phase, hint) = match timed_out.limit {
         Limit::Start => (
@@ -124,13 +149,10 @@ fn timeout(timed_out: TimedOut, place: &Place<'_>) -> Error {
             (format!("Request timeout after {milliseconds}ms"), Phase::Request, "see --timeout")
         }
         Limit::Total => {
-            let limit = place.max_time.and_then(Duration::duration).map(duration::show);
-            let limit = limit.unwrap_or_default();
             let phase = if timed_out.sent { Phase::Request } else { Phase::Start };
-            (format!("not done within {limit}, the limit for everything"), phase, "see --max-time")
+            return expired(place.max_time).phase(phase).sent(sent);
         }
     };
-    let sent = if timed_out.sent { Sent::Maybe } else { Sent::No };
     Error::new(Exit::Timeout, text).phase(phase).sent(sent).hint(hint)
 }
 

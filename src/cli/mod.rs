@@ -7,37 +7,54 @@ pub mod exit;
 pub mod help;
 pub mod terminal;
 
+mod answer;
 mod answers;
 mod approve;
+mod batch;
+mod bench;
 mod browser;
 mod call;
 mod catalog;
+mod complete;
 mod contact;
 mod credentials;
+mod describe;
 mod explain;
+mod find;
 mod info;
+mod lines;
+mod listing;
 mod output;
+mod pattern;
 mod ping;
 mod progress;
+mod prompts;
 mod questions;
+mod read;
+mod resources;
 mod rpc;
 mod run;
 mod schema;
 mod server_log;
+mod session;
 mod sources;
 mod target;
+mod task;
+mod together;
 mod tools;
 mod watch;
 mod watcher;
 
 use smol::LocalExecutor;
 
-use self::args::{Command, parse};
+use self::args::stop::Farewell;
+use self::args::{Command, Stop, parse};
 use self::errors::Error;
 use self::exit::Exit;
 use self::run::Run;
 use self::terminal::Stream;
 use crate::env::Env;
+use crate::env::streams::ENDLESS;
 
 /// Does what the command line says; tells how the program ends.
 pub fn main(env: &Env) -> Exit {
@@ -45,21 +62,16 @@ pub fn main(env: &Env) -> Exit {
     let words = env.args.iter().skip(1).cloned().collect();
     let invocation = match parse(words) {
         Ok(invocation) => invocation,
-        Err(stop) => {
-            let farewell = stop.farewell(&variable, Stream::is_terminal);
-            return match farewell.stream.write_text(&farewell.text) {
-                Ok(()) => farewell.exit,
-                Err(unwritten) => output::unwritten(unwritten).exit,
-            };
+        Err(stop) => return say_farewell(&stop.farewell(&variable, Stream::is_terminal)),
+    };
+    let settings = match invocation.settings(&variable) {
+        Ok(settings) => settings,
+        Err(mistake) => {
+            let stop = Stop::late(mistake, &invocation.globals);
+            return say_farewell(&stop.farewell(&variable, Stream::is_terminal));
         }
     };
-    let run = match Run::new(&invocation, env, &variable) {
-        Ok(run) => run,
-        Err(error) => {
-            run::report(&error, invocation.globals.json_errors, env);
-            return error.exit;
-        }
-    };
+    let run = Run::new(&invocation, settings, env);
     let executor = LocalExecutor::new();
     let exit = async_io::block_on(executor.run(async {
         executor.spawn(async_process::driver()).detach();
@@ -75,14 +87,33 @@ pub fn main(env: &Env) -> Exit {
     exit
 }
 
+fn say_farewell(farewell: &Farewell) -> Exit {
+    match farewell.stream.write(farewell.text.as_bytes(), ENDLESS) {
+        Ok(()) => farewell.exit,
+        Err(unwritten) => output::unwritten(unwritten).exit,
+    }
+}
+
 async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Exit, Error> {
+    output::check(run)?;
     match run.command() {
         Command::Call(call) => call::run(run, call, executor).await,
         Command::Tools(tools) => tools::run(run, tools, executor).await,
         Command::Schema(schema) => schema::run(run, schema, executor).await,
+        Command::Find(find) => find::run(run, find, executor).await,
+        Command::Resources(resources) => resources::run(run, resources, executor).await,
+        Command::Templates(templates) => resources::run_templates(run, templates, executor).await,
+        Command::Read(read) => read::run(run, read, executor).await,
+        Command::Prompts(prompts) => prompts::run_list(run, prompts, executor).await,
+        Command::Prompt(prompt) => prompts::run(run, prompt, executor).await,
+        Command::Complete(complete) => complete::run(run, complete, executor).await,
+        Command::Task(task) => task::run(run, task, executor).await,
         Command::Info(info) => info::run(run, info, executor).await,
         Command::Ping(ping) => ping::run(run, ping, executor).await,
         Command::Rpc(rpc) => rpc::run(run, rpc, executor).await,
+        Command::Batch(batch) => batch::run(run, batch, executor).await,
+        Command::Bench(bench) => bench::run(run, bench, executor).await,
+        Command::Session(session) => session::run(run, session, executor).await,
         Command::Watch(watch) => watch::run(run, watch, executor).await,
         Command::Approve(approve) => approve::run(run, approve),
     }

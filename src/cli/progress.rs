@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::args::choices::Progress as Wanted;
 use super::run::Run;
-use super::terminal::{self, Stream};
+use super::terminal;
 use crate::protocol::jsonrpc::scan;
 use crate::protocol::params::Members;
 
@@ -42,7 +42,10 @@ impl Progress {
     pub(super) fn new(run: &Run<'_>) -> Progress {
         // A terminal that is none of those that can take back a line says so.
         let is_dumb = run.env.setting("TERM").is_some_and(|term| term == "dumb");
-        let has_bar = run.env.terminals.stderr && !is_dumb && !run.globals.quiet;
+        let has_bar = run.env.terminals.stderr
+            && run.command().has_one_answer()
+            && !is_dumb
+            && !run.globals.quiet;
         let form = match run.globals.progress.unwrap_or(Wanted::Auto) {
             Wanted::Auto if has_bar => Form::Bar { next: Instant::now() + QUIET },
             Wanted::Auto | Wanted::None => Form::None,
@@ -52,12 +55,10 @@ impl Progress {
     }
 
     /// Shows the parameters of a notification.
-    pub(super) fn show(&mut self, params: &str, now: Instant) {
+    pub(super) fn show(&mut self, run: &Run<'_>, params: &str, now: Instant) {
         match &mut self.form {
             Form::None => (),
-            Form::Json => {
-                let _ = Stream::Stderr.write_text(&json_line(params));
-            }
+            Form::Json => run.say_foreign(&json_line(params)),
             Form::Bar { next } if now < *next => (),
             Form::Bar { next } => {
                 *next = now + PAUSE;

@@ -2,15 +2,18 @@
 
 use smol::LocalExecutor;
 
+use super::answer::Wishes;
 use super::args::commands::Rpc;
 use super::contact::Contact;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::explain;
-use super::output;
+use super::output::{self, Parts};
 use super::run::Run;
 use super::sources;
 use crate::client::NoResult;
+use crate::protocol::json::{self, Json};
+use crate::protocol::message::Sent;
 use crate::protocol::params::Params;
 
 /// Sends a request and prints its result, or the whole message that came back.
@@ -29,7 +32,7 @@ fn params(run: &Run<'_>, rpc: &Rpc) -> Result<Params, Error> {
     let usage = |text: String| Error::new(Exit::Usage, text).phase(Phase::Usage);
     let bytes = match rpc.params.as_deref() {
         None => return Ok(Params::new()),
-        Some("-" | "@-") => sources::stdin()?,
+        Some("-" | "@-") => sources::stdin(run)?,
         Some(word) => match word.strip_prefix('@') {
             Some(path) => sources::file(run, path)?,
             None => word.as_bytes().to_vec(),
@@ -49,17 +52,43 @@ async fn exchange(
     contact: &mut Contact<'_>,
 ) -> Result<Exit, Error> {
     match contact.try_request(&rpc.method, params, Vec::new()).await? {
+        Ok(result) if rpc.envelope => {
+            write_envelope(run, &result)?;
+            Ok(Exit::Ok)
+        }
         Ok(result) => {
-            let text = if rpc.envelope { result.frame() } else { result.as_str() };
-            output::write_line(run, text)?;
+            write(run, rpc, &result)?;
             Ok(Exit::Ok)
         }
         Err(NoResult::Error(error)) if rpc.envelope => {
             if let Some(source) = &error.source {
-                output::write_line(run, source.frame())?;
+                write_envelope(run, source)?;
             }
             Err(explain::rpc(&error).server(contact.server.name.clone()))
         }
         Err(no_result) => Err(contact.explain(no_result)),
+    }
+}
+
+/// Writes the result, or parts of it. It is JSON in every form.
+fn write(run: &Run<'_>, rpc: &Rpc, result: &Json) -> Result<(), Error> {
+    let wishes = Wishes::new(run, &rpc.select, &rpc.expect, None)?;
+    let mut parts = Parts::new(run);
+    let written = wishes.write(&mut parts, result.as_str());
+    if let Ok(false) = written {
+        parts.add_line(result.as_str())?;
+    }
+    parts.finish_unless_failed(written.is_err())?;
+    written.map(drop)
+}
+
+/// Writes the whole message that a part came in.
+fn write_envelope(run: &Run<'_>, part: &Json) -> Result<(), Error> {
+    match json::validate(part.frame()) {
+        Ok(()) => output::write_line(run, part.frame()),
+        Err(invalid) => {
+            let text = format!("the server sent invalid JSON: {}", invalid.reason);
+            Err(Error::new(Exit::Protocol, text).phase(Phase::Request).sent(Sent::Yes))
+        }
     }
 }

@@ -1,17 +1,21 @@
 //! One run of the program: what was asked for, and the ways to say something beside the answer.
 
-use std::cell::RefCell;
+use std::cell::Cell;
+use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-use super::args::settings::{self, Environment, Settings};
+use futures_lite::future;
+
+use super::args::settings::{self, Settings};
 use super::args::{Command, Globals, Invocation};
 use super::errors::warnings::Style;
 use super::errors::{Error, Warnings};
 use super::exit::Exit;
-use super::output;
+use super::explain;
 use super::terminal::Stream;
 use crate::env::Env;
 use crate::env::signals::Endings;
+use crate::protocol::jsonrpc::Limits;
 
 /// One run of the program.
 #[derive(Debug)]
@@ -28,29 +32,21 @@ pub(super) struct Run<'a> {
     pub(super) deadline: Option<Instant>,
     command: &'a Command,
     warnings: Warnings,
-    endings: RefCell<Endings>,
+    endings: Endings,
+    /// How many signals have come, and the number of the last one.
+    interruptions: Cell<(u32, i32)>,
 }
 
 impl<'a> Run<'a> {
     /// A run that begins now.
-    pub(super) fn new(
-        invocation: &'a Invocation,
-        env: &'a Env,
-        variable: Environment<'_>,
-    ) -> Result<Run<'a>, Error> {
-        let settings = invocation.settings(variable)?;
-        if let Some(path) = &invocation.globals.out {
-            output::check_file(&env.absolute(path))?;
-        }
-        let endings = Endings::watch()
-            .map_err(|error| Error::new(Exit::Bug, format!("cannot watch for signals: {error}")))?;
+    pub(super) fn new(invocation: &'a Invocation, settings: Settings, env: &'a Env) -> Run<'a> {
         let total = settings.max_time.unwrap_or(settings::MAX_TIME).duration();
         let style = match (invocation.globals.quiet, settings.json_errors) {
             (true, _) => Style::Quiet,
             (false, true) => Style::Json,
             (false, false) => Style::Text { colored: settings.color.applies(env.terminals.stderr) },
         };
-        Ok(Run {
+        Run {
             globals: &invocation.globals,
             tail: &invocation.tail,
             deadline: total.map(|total| Instant::now() + total),
@@ -58,8 +54,10 @@ impl<'a> Run<'a> {
             env,
             command: &invocation.command,
             warnings: Warnings::new(style),
-            endings: RefCell::new(endings),
-        })
+            // Without it, a signal ends us at once, and the end of its input ends the server.
+            endings: Endings::watch().unwrap_or_default(),
+            interruptions: Cell::default(),
+        }
     }
 
     /// What to do.
@@ -67,33 +65,71 @@ impl<'a> Run<'a> {
         self.command
     }
 
-    /// The number of the next signal that asks us to end.
+    /// The bounds on messages.
+    pub(super) fn limits(&self) -> Limits {
+        Limits {
+            message: self.globals.max_message.unwrap_or(Limits::default().message),
+            depth: self.globals.max_depth.unwrap_or(Limits::default().depth),
+        }
+    }
+
+    /// The number of the next signal that asks us to end. Everybody who waits is told; all must
+    /// wait in one task.
     pub(super) async fn interrupted(&self) -> i32 {
-        // Borrowed only while somebody waits: no two wait at the same time.
-        let Ok(mut endings) = self.endings.try_borrow_mut() else {
-            return futures_lite::future::pending().await;
-        };
-        endings.next().await
+        let seen = self.interruptions.get().0;
+        future::poll_fn(|context| {
+            if self.note_signal(context) {
+                // Those who were asked before in this turn have not seen it yet.
+                context.waker().wake_by_ref();
+            }
+            match self.interruptions.get() {
+                (count, signal) if seen < count => Poll::Ready(signal),
+                _ => Poll::Pending,
+            }
+        })
+        .await
+    }
+
+    /// Takes note of a signal that has come; tells whether one had.
+    fn note_signal(&self, context: &mut Context<'_>) -> bool {
+        let Poll::Ready(signal) = self.endings.poll_next(context) else { return false };
+        self.interruptions.set((self.interruptions.get().0 + 1, signal));
+        true
+    }
+
+    /// What has ended the run while nobody could wait for it, as an error.
+    pub(super) fn over(&self) -> Option<Error> {
+        self.note_signal(&mut Context::from_waker(Waker::noop()));
+        if let (1.., signal) = self.interruptions.get() {
+            return Some(explain::interrupted(signal));
+        }
+        let is_late = self.deadline.is_some_and(|deadline| deadline <= Instant::now());
+        is_late.then(|| explain::expired(self.settings.max_time))
     }
 
     /// Says something that people may want to know, once.
     pub(super) fn warn(&self, message: &str) {
         if let Some(line) = self.warnings.line(message) {
-            // Who has closed standard error does not want to hear it.
-            let _ = Stream::Stderr.write_text(&line);
+            self.say(&line);
         }
     }
 
     /// Says something as often as it happens.
     pub(super) fn tell(&self, message: &str) {
-        let _ = self.warnings.repeated(message).map(|line| Stream::Stderr.write_text(&line));
+        let _ = self.warnings.repeated(message).map(|line| self.say(&line));
     }
 
     /// Says something only when asked for with `-v`.
     pub(super) fn remark(&self, message: &str) {
         if 0 < self.globals.verbose {
-            let _ = Stream::Stderr.write_text(&format!("mcpmini: {message}\n"));
+            self.say_foreign(&format!("mcpmini: {message}\n"));
         }
+    }
+
+    /// Says something of which not every character is ours.
+    pub(super) fn say_foreign(&self, text: &str) {
+        // Who has closed standard error does not want to hear it.
+        let _ = Stream::Stderr.write_text(text, &|| self.over().is_none());
     }
 
     /// Reports an error. An interrupted call says nothing: its caller knows.
@@ -101,15 +137,20 @@ impl<'a> Run<'a> {
         if matches!(error.exit, Exit::Signal(_)) && !self.settings.json_errors {
             return;
         }
-        report(error, self.settings.json_errors, self.env);
+        self.say(&match self.settings.json_errors {
+            true => error.json_line(),
+            false => error.text(self.settings.color.applies(self.env.terminals.stderr)),
+        });
     }
-}
 
-/// Reports an error on standard error, as a line of JSON or for people.
-pub(super) fn report(error: &Error, as_json: bool, env: &Env) {
-    let text = match as_json {
-        true => error.json_line(),
-        false => error.text(env.terminals.stderr && env.setting("NO_COLOR").is_none()),
-    };
-    let _ = Stream::Stderr.write_text(&text);
+    /// Says something on standard error.
+    fn say(&self, text: &str) {
+        match self.settings.json_errors {
+            true => self.say_foreign(text),
+            // It was freed of control characters where it was made, and then coloured.
+            false => {
+                let _ = Stream::Stderr.write(text.as_bytes(), &|| self.over().is_none());
+            }
+        }
+    }
 }

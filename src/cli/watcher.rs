@@ -10,7 +10,6 @@ use super::output::events;
 use super::progress::Progress;
 use super::run::Run;
 use super::server_log;
-use super::terminal::Stream;
 use crate::client::{Observer, Reply};
 use crate::protocol::Revision;
 use crate::protocol::json;
@@ -65,15 +64,34 @@ impl<'a> Watcher<'a> {
     fn show(&mut self, notification: &Notification) {
         let params = notification.params.as_ref().map_or("{}", json::Json::as_str);
         match &*notification.method {
-            method::PROGRESS => self.progress.show(params, Instant::now()),
+            method::PROGRESS => self.progress.show(self.run, params, Instant::now()),
             method::LOG_MESSAGE => {
                 let Some(wanted) = self.run.globals.log_level else { return };
                 let as_json = self.run.settings.json_errors;
                 let line = server_log::line(params, &self.server, wanted, as_json);
-                let _ = line.map(|line| Stream::Stderr.write_text(&line));
+                let _ = line.map(|line| self.run.say_foreign(&line));
             }
             method::ELICITED => self.run.remark("the page that was opened has reported back"),
             _ => (),
+        }
+    }
+
+    /// Prints a notification as JSON, where it is wanted.
+    fn print(&self, notification: &Notification) {
+        let text = text_of(notification);
+        if json::validate(&text).is_err() {
+            return self.run.warn("left out a notification that is not JSON");
+        }
+        if self.run.settings.output == Format::Events {
+            let name = match &*notification.method {
+                method::PROGRESS => "progress",
+                method::LOG_MESSAGE => "log",
+                _ => "notification",
+            };
+            events::write(self.run, name, &[("notification", &text)]);
+        }
+        if self.run.globals.notifications {
+            self.run.say_foreign(&format!("{text}\n"));
         }
     }
 }
@@ -87,16 +105,8 @@ impl Observer for Watcher<'_> {
     }
 
     fn notified(&mut self, notification: &Notification) {
-        if self.run.settings.output == Format::Events {
-            let name = match &*notification.method {
-                method::PROGRESS => "progress",
-                method::LOG_MESSAGE => "log",
-                _ => "notification",
-            };
-            events::write(name, &[("notification", &text_of(notification))]);
-        }
-        if self.run.globals.notifications {
-            let _ = Stream::Stderr.write_text(&format!("{}\n", text_of(notification)));
+        if self.run.settings.output == Format::Events || self.run.globals.notifications {
+            self.print(notification);
         }
         self.show(notification);
     }
@@ -123,7 +133,7 @@ impl Observer for Watcher<'_> {
             Some(reply) => reply,
             None if self.answers.must_suffice() => Reply::End,
             // The call can go on without an answer only where the server asked by a request.
-            None if matches!(question.from, Asker::Call(..)) => Reply::End,
+            None if !matches!(question.from, Asker::Request(_)) => Reply::End,
             None => {
                 self.answers.refusal().note(question, None);
                 if &*question.method == method::ELICIT {

@@ -2,27 +2,43 @@
 //!
 //! The only loop of the program is [`Client::next_event`]. Everything else asks for something and
 //! waits for the event that answers it.
+//!
+//! ```text
+//! Flights   calls, each sent again as the policy of `retry` says
+//!   Link    a server, opened when it is needed and anew after it was lost
+//!   Client  one session and one connection
+//! ```
+
+pub mod retry;
 
 mod answering;
+mod flights;
+mod link;
 mod open;
 mod pages;
 
 use std::future::Future;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use async_io::Timer;
 use futures_lite::FutureExt;
 
 use self::answering::Answering;
 pub use self::answering::Pondered;
+pub use self::flights::{Flights, Happening, Landed};
+pub use self::link::{Access, Link};
 pub use self::open::{Server, open};
 pub use self::pages::{Pages, RepeatedPage};
 use crate::protocol::Session;
-use crate::protocol::json::Json;
 use crate::protocol::jsonrpc::{ErrorObject, Notification};
 use crate::protocol::message::Incoming;
-use crate::protocol::session::{Asker, Call, Event, Failure, Oddity, Output, Question, Ticket};
+use crate::protocol::session::{
+    Asker, Call, Event, Failure, Fate, Oddity, Output, Question, Ticket,
+};
 use crate::transport::Connection;
+
+/// How long to wait before looking again whether the server takes what waits for it.
+const CROWDED: Duration = Duration::from_millis(10);
 
 /// A server that can be asked.
 #[derive(Debug)]
@@ -67,8 +83,24 @@ pub enum NoResult {
     Odd(Oddity),
     /// The observer ended the call at this question.
     Asked(Question),
-    /// A signal came, with this number.
-    Interrupted(i32),
+    /// A signal came.
+    Interrupted {
+        /// Its number.
+        signal: i32,
+        /// Whether the call had been handed to the transport.
+        sent: bool,
+    },
+}
+
+impl NoResult {
+    /// How far the request came.
+    pub fn fate(&self) -> Fate {
+        match self {
+            NoResult::Failed(failure) => failure.fate(),
+            NoResult::Error(_) | NoResult::Odd(_) | NoResult::Asked(_) => Fate::Settled,
+            NoResult::Interrupted { .. } => Fate::Settled,
+        }
+    }
 }
 
 impl Client {
@@ -85,12 +117,50 @@ impl Client {
     /// Waits until it is settled which revision is spoken, or that none will be.
     pub async fn settle(&mut self, observer: &mut dyn Observer) {
         while !self.session.is_settled() {
-            let Some(event) = self.step().await else { continue };
-            if let Err(NoResult::Asked(question)) = self.tell(event, observer) {
-                let refusal = ErrorObject::method_not_found();
-                self.session.answer(question.from, Err(refusal));
+            if let Some(event) = self.step().await {
+                self.note(event, observer);
             }
         }
+    }
+
+    /// Waits for something, and deals with what the server says meanwhile.
+    pub async fn meanwhile<T>(
+        &mut self,
+        what: impl Future<Output = T>,
+        observer: &mut dyn Observer,
+    ) -> T {
+        let mut what = std::pin::pin!(what);
+        loop {
+            let done = async { Ok(what.as_mut().await) };
+            match done.or(async { Err(self.next_event().await) }).await {
+                Ok(done) => return done,
+                Err(event) => self.note(event, observer),
+            }
+        }
+    }
+
+    /// Deals with an event while no call of ours waits.
+    fn note(&mut self, event: Event, observer: &mut dyn Observer) {
+        match event {
+            Event::Opened(_) => observer.opened(&self.session),
+            Event::Notified(notification) => observer.notified(&notification),
+            Event::Oddity(oddity) => drop(observer.odd(&oddity)),
+            Event::Asked(question) => match observer.asked(&question) {
+                Reply::Answer(answer) => self.session.answer(question.from, answer),
+                Reply::Later(answer) => self.ponder(question.from, answer),
+                Reply::End => {
+                    let refusal = ErrorObject::method_not_found();
+                    self.session.answer(question.from, Err(refusal));
+                }
+            },
+            Event::Answered(..) | Event::Failed(..) | Event::Closed(_) => (),
+            Event::Withdrawn(_) | Event::Subscribed(..) | Event::Listening(_) => (),
+        }
+    }
+
+    /// Finds the answer to a question beside everything else, and gives it to whoever asks.
+    pub fn ponder(&mut self, to: Asker, answer: Pondered) {
+        self.answering.begin(to, answer);
     }
 
     /// Begins a call.
@@ -112,16 +182,19 @@ impl Client {
     /// Does the next thing that the session wants; it may be to tell something.
     async fn step(&mut self) -> Option<Event> {
         match self.session.poll(Instant::now()) {
-            Output::Event(event) => return Some(event),
+            Output::Event(event) => {
+                self.answering.heed(&event);
+                return Some(event);
+            }
             Output::Transmit(outgoing) => self.connection.send(outgoing),
             Output::Wait(until) => {
                 let Client { connection, answering, .. } = self;
-                let happened = async { Happened::Received(receive(connection, until).await) };
+                let received = async { Happened::Received(receive(connection, until).await) };
                 let answered = async {
                     let (asker, answer) = answering.next().await;
                     Happened::Answered(asker, answer)
                 };
-                match happened.or(answered).await {
+                match received.or(answered).await {
                     Happened::Received(Some(incoming)) => {
                         self.session.handle_incoming(incoming, Instant::now());
                     }
@@ -133,92 +206,13 @@ impl Client {
         None
     }
 
-    /// Tells the observer what is for it, and hands the other events back.
-    ///
-    /// # Errors
-    /// When the observer says that a call which runs must end.
-    pub fn tell(
-        &mut self,
-        event: Event,
-        observer: &mut dyn Observer,
-    ) -> Result<Option<Event>, NoResult> {
-        match event {
-            Event::Opened(_) => observer.opened(&self.session),
-            Event::Notified(notification) => observer.notified(&notification),
-            Event::Oddity(oddity) if !observer.odd(&oddity) => return Err(NoResult::Odd(oddity)),
-            Event::Oddity(_) => (),
-            Event::Asked(question) => match observer.asked(&question) {
-                Reply::Answer(answer) => self.session.answer(question.from, answer),
-                Reply::Later(answer) => self.answering.begin(question.from, answer),
-                Reply::End => return Err(NoResult::Asked(question)),
-            },
-            Event::Withdrawn(asker) => self.answering.forget(|of| *of == asker),
-            Event::Answered(ticket, _) | Event::Failed(ticket, _) => {
-                self.answering
-                    .forget(|of| matches!(of, Asker::Call(asking, _) if *asking == ticket));
-                return Ok(Some(event));
-            }
-            Event::Subscribed(..) | Event::Listening(_) | Event::Closed(_) => {
-                return Ok(Some(event));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Gives up a call, as the revision demands.
-    pub fn cancel(&mut self, ticket: Ticket, reason: &str) {
-        self.session.cancel(ticket, reason);
-    }
-
-    /// Makes a call and waits for its end.
-    pub async fn call(
-        &mut self,
-        call: Call,
-        observer: &mut dyn Observer,
-        interrupted: impl Future<Output = i32>,
-    ) -> Result<Json, NoResult> {
-        let ticket = self.begin(call);
-        let outcome = async { Ok(self.finish(ticket, observer).await) };
-        let outcome = outcome.or(async { Err(interrupted.await) }).await;
-        match outcome {
-            Ok(Ok(result)) => Ok(result),
-            Ok(Err(no_result)) => {
-                // Only calls that still run are given up; for the others this does nothing.
-                self.session.cancel(ticket, "the client gave up");
-                Err(no_result)
-            }
-            Err(signal) => {
-                self.session.cancel(ticket, "interrupted");
-                Err(NoResult::Interrupted(signal))
-            }
-        }
-    }
-
-    async fn finish(
-        &mut self,
-        ticket: Ticket,
-        observer: &mut dyn Observer,
-    ) -> Result<Json, NoResult> {
-        loop {
-            let event = self.next_event().await;
-            match self.tell(event, observer)? {
-                Some(Event::Answered(answered, outcome)) if answered == ticket => {
-                    return outcome.map_err(NoResult::Error);
-                }
-                Some(Event::Failed(failed, failure)) if failed == ticket => {
-                    return Err(NoResult::Failed(failure));
-                }
-                _ => (),
-            }
-        }
-    }
-
-    /// Hands what the session still has to say to the transport and waits until the transport has
-    /// shut down. When `hurry` is ready, there is no more time to be polite.
+    /// Gives up what is still open, hands what the session has to say to the transport, and waits
+    /// until the transport has shut down. When `hurry` is ready, there is no more time to be polite.
     pub async fn close(mut self, hurry: impl Future) {
+        let now = Instant::now();
         // Nobody is asked any more.
         self.answering = Answering::default();
-        let now = Instant::now();
+        self.session.cancel_all("the client gave up");
         loop {
             match self.session.poll(now) {
                 Output::Transmit(outgoing) => self.connection.send(outgoing),
@@ -247,6 +241,9 @@ enum Happened {
 
 async fn receive(connection: &Connection, until: Option<Instant>) -> Option<Incoming> {
     let incoming = async {
+        while connection.is_crowded() {
+            Timer::after(CROWDED).await;
+        }
         match connection.receive().await {
             Some(incoming) => Some(incoming),
             // The transport has reported its end before; only time can still end a call.

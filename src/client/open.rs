@@ -9,7 +9,7 @@ use crate::protocol::Session;
 use crate::protocol::jsonrpc::Limits;
 use crate::protocol::opening::Certainty;
 use crate::protocol::session::Profile;
-use crate::transport::{Connection, http, sse, stdio};
+use crate::transport::{Connection, http, shared, sse, stdio};
 
 /// Where a server is and how it is spoken to.
 #[derive(Debug, Clone)]
@@ -20,6 +20,8 @@ pub enum Server {
     Http(http::Target),
     /// An endpoint that speaks HTTP+SSE, of 2024-11-05.
     Sse(http::Target),
+    /// A session that another process has open.
+    Shared(shared::Target),
 }
 
 /// Starts or reaches a server. Never fails: what goes wrong is reported to the first call.
@@ -31,11 +33,15 @@ pub fn open(
     profile: Profile,
 ) -> Client {
     let (connection, port) = Connection::new();
+    let session = match &server {
+        Server::Shared(_) => Session::join(profile, Instant::now()),
+        _ => Session::new(certainty, profile, Instant::now()),
+    };
     let transport = match server {
         Server::Stdio(target) => executor.spawn(stdio::run(target, limits, port)),
         Server::Http(target) => executor.spawn(http::run(target, limits, port)),
         Server::Sse(target) => executor.spawn(sse::run(target, limits, port)),
+        Server::Shared(target) => executor.spawn(shared::run(target, limits, port)),
     };
-    let session = Session::new(certainty, profile, Instant::now());
     Client { session, connection, transport, answering: Answering::default() }
 }

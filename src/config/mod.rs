@@ -24,7 +24,6 @@ mod resolved;
 mod secret_command;
 mod server;
 mod source;
-mod suggest;
 mod template;
 mod word;
 
@@ -38,9 +37,10 @@ pub use expand::expand;
 pub use fields::Issue;
 pub use problem::{BadValue, Problem};
 pub use resolved::{Listed, Origin, Resolved, hidden_by, list, resolve};
-pub use secret_command::CommandFault;
+pub use secret_command::{CommandFault, run as run_secret_command};
 pub use server::{Endpoint, Environment, HttpEndpoint, Server, StdioEndpoint};
 pub use source::Layer;
+pub use template::variables;
 pub use word::{Socket, UrlError, Word, WordError, is_name};
 
 use crate::env::Secret;

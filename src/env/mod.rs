@@ -6,6 +6,7 @@
 mod directories;
 mod secret;
 pub mod signals;
+pub mod streams;
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};

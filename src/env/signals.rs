@@ -1,15 +1,19 @@
 //! Signals that end the program.
 
+use std::fs::File;
 use std::io;
+use std::task::{Context, Poll};
 
 use async_signal::{Signal, Signals};
 use futures_lite::StreamExt;
+use rustix::process::getpgrp;
+use rustix::termios::tcgetpgrp;
 
 /// The signals that ask us to end: we cancel what runs, clean up, and then die of them.
 const ENDING: [Signal; 3] = [Signal::Int, Signal::Term, Signal::Hup];
 
-/// Waits for signals that ask us to end.
-#[derive(Debug)]
+/// Waits for signals that ask us to end. The default waits for none.
+#[derive(Debug, Default)]
 pub struct Endings(Option<Signals>);
 
 impl Endings {
@@ -27,13 +31,24 @@ impl Endings {
     }
 
     /// The number of the next signal. Never ready when all are ignored.
-    pub async fn next(&mut self) -> i32 {
-        let Some(signals) = &mut self.0 else { return futures_lite::future::pending().await };
-        match signals.next().await {
-            Some(Ok(signal)) => signal as i32,
-            Some(Err(_)) | None => futures_lite::future::pending().await,
+    pub fn poll_next(&self, context: &mut Context<'_>) -> Poll<i32> {
+        let Some(mut signals) = self.0.as_ref() else { return Poll::Pending };
+        match signals.poll_next(context) {
+            Poll::Ready(Some(Ok(signal))) => Poll::Ready(signal as i32),
+            Poll::Ready(Some(Err(_)) | None) | Poll::Pending => Poll::Pending,
         }
     }
+}
+
+/// Whether a signal is one that asks a program to end.
+pub fn is_ending(signal: i32) -> bool {
+    signal == Signal::Pipe as i32 || ENDING.iter().any(|ending| *ending as i32 == signal)
+}
+
+/// Whether our process group is the one that the terminal sends its signals to.
+pub fn is_in_foreground() -> bool {
+    let foreground = File::open("/dev/tty").ok().and_then(|tty| tcgetpgrp(tty).ok());
+    foreground == Some(getpgrp())
 }
 
 #[allow(unsafe_code, reason = "the only way to ask for a signal's disposition")]

@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use super::json::Json;
 use super::jsonrpc::decode::Decoded;
 use super::jsonrpc::{Malformed, Message, Unusual};
 use super::revision::Revision;
+use super::session::Fate;
 
 /// Something for a transport to carry out.
 #[derive(Debug)]
@@ -75,6 +77,22 @@ pub enum Incoming {
     },
     /// How it stands with the stream asked for by [`Outgoing::Listen`].
     Listening(Listening),
+    /// Whoever carries our requests has a session open with the server: we share it.
+    Joined {
+        /// The revision that is spoken there.
+        revision: &'static Revision,
+        /// What the server said about itself when the session was opened.
+        greeting: Option<Json>,
+    },
+    /// Whoever carries our requests has no answer for one, and says why in words of its own.
+    Reported {
+        /// The request; `None` when the session cannot be shared.
+        id: Option<u64>,
+        /// The report.
+        report: Json,
+        /// How far the request came.
+        fate: Fate,
+    },
     /// A frame that is no message was skipped.
     Skipped(Malformed),
     /// The connection is gone.
@@ -141,8 +159,6 @@ pub struct Fault {
     pub text: String,
     /// Whether the request may have reached the server.
     pub sent: Sent,
-    /// The last lines the server wrote on its standard error, if it has one.
-    pub stderr_tail: String,
 }
 
 /// The kind of a [`Fault`].

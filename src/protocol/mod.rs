@@ -19,8 +19,11 @@ pub mod message;
 pub mod opening;
 pub mod params;
 pub mod pending;
+pub mod pointer;
+pub mod relay;
 
 pub mod model;
+pub mod output_schema;
 pub mod session;
 
 pub use message::{Incoming, Outgoing};

@@ -48,6 +48,19 @@ pub enum SubscribeBy {
     Listen,
 }
 
+/// How a long call becomes a task, which outlives the request that began it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tasks {
+    /// There are none.
+    None,
+    /// The client asks for one with the call (`task`), and fetches the result by `tasks/result`
+    /// (2025-11-25, Tasks).
+    Asked,
+    /// The client declares the extension and the server decides; the result is in the answer to
+    /// `tasks/get` (Tasks Extension).
+    Extension,
+}
+
 /// One revision of the protocol. All differences between revisions that a client can see.
 #[derive(Debug, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "a table of facts, not a state")]
@@ -84,6 +97,8 @@ pub struct Revision {
     pub elicitation: bool,
     /// Whether elicitation has modes (`form`, `url`) that are declared one by one.
     pub elicitation_modes: bool,
+    /// How a call becomes a task.
+    pub tasks: Tasks,
 }
 
 static TABLE: [Revision; 5] = [
@@ -104,6 +119,7 @@ static TABLE: [Revision; 5] = [
         cacheable: false,
         elicitation: false,
         elicitation_modes: false,
+        tasks: Tasks::None,
     },
     Revision {
         date: "2025-03-26",
@@ -122,6 +138,7 @@ static TABLE: [Revision; 5] = [
         cacheable: false,
         elicitation: false,
         elicitation_modes: false,
+        tasks: Tasks::None,
     },
     Revision {
         date: "2025-06-18",
@@ -140,6 +157,7 @@ static TABLE: [Revision; 5] = [
         cacheable: false,
         elicitation: true,
         elicitation_modes: false,
+        tasks: Tasks::None,
     },
     Revision {
         date: "2025-11-25",
@@ -158,6 +176,7 @@ static TABLE: [Revision; 5] = [
         cacheable: false,
         elicitation: true,
         elicitation_modes: true,
+        tasks: Tasks::Asked,
     },
     Revision {
         date: "2026-07-28",
@@ -176,6 +195,7 @@ static TABLE: [Revision; 5] = [
         cacheable: true,
         elicitation: true,
         elicitation_modes: true,
+        tasks: Tasks::Extension,
     },
 ];
 

@@ -1,6 +1,7 @@
 //! What servers ask in the middle of a call, and what they say beside the answer: every binding,
 //! both eras, and a person at a terminal.
 
+#![allow(clippy::print_stdout, reason = "what is skipped is told")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod answers;

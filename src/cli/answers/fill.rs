@@ -39,7 +39,7 @@ impl Filler {
             }));
         }
         answers.extend(elicitation.answers.iter().cloned());
-        let defaults = run.globals.elicit == Some(Elicit::Defaults);
+        let defaults = elicitation.otherwise == Some(Elicit::Defaults);
         Ok(Filler { answers, defaults })
     }
 

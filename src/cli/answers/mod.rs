@@ -97,7 +97,7 @@ impl Answers {
             (Some(Sample::Program(line)), None) => Some(program(line)),
             (Some(Sample::Fail) | None, None) => None,
         };
-        let otherwise = match &globals.elicit {
+        let otherwise = match &run.settings.elicitation.otherwise {
             None | Some(Elicit::Answers(_)) => Otherwise::Unsaid,
             Some(Elicit::Fail | Elicit::Defaults) => Otherwise::Fail,
             Some(Elicit::Decline) => Otherwise::Answer(DECLINE),
@@ -146,8 +146,8 @@ impl Answers {
     /// The answer to a question, or how it will be found; `None` when there is none.
     pub(super) fn to(&self, question: &Question) -> Option<Reply> {
         match &*question.method {
-            method::ELICIT if mode(question) == "url" => self.to_link(question),
-            method::ELICIT if mode(question) == "form" => self.to_form(question),
+            method::ELICIT if question.mode() == "url" => self.to_link(question),
+            method::ELICIT if question.mode() == "form" => self.to_form(question),
             method::SAMPLE => self.sample(question),
             method::LIST_ROOTS if !self.roots.is_empty() => {
                 Some(Reply::Answer(Ok(self.list_roots())))
@@ -248,11 +248,6 @@ impl Answers {
             .collect();
         format!("{{\"roots\":[{}]}}", roots.join(","))
     }
-}
-
-/// The mode of an elicitation; a form when it does not say.
-fn mode(question: &Question) -> std::borrow::Cow<'_, str> {
-    member(question, "mode").and_then(scan::unescape).unwrap_or("form".into())
 }
 
 fn message(question: &Question) -> String {

@@ -7,6 +7,7 @@ use smol::lock::Mutex;
 use super::keyboard::Keyboard;
 use crate::cli::run::Run;
 use crate::cli::terminal::{Accent, Stream, accent, set_asking, strip_controls};
+use crate::env::streams::ENDLESS;
 
 /// The terminal, and what is needed to use it.
 #[derive(Debug)]
@@ -74,12 +75,12 @@ impl Talk<'_> {
     /// Says something.
     pub(super) fn say(&self, text: &str) {
         // A terminal that is gone will be noticed when the answer is read.
-        let _ = Stream::Stderr.write(format!("{text}\n").as_bytes());
+        let _ = Stream::Stderr.write(format!("{text}\n").as_bytes(), ENDLESS);
     }
 
     /// Waits for a line in answer to a prompt.
     pub(super) async fn ask(&mut self, prompt: &str) -> Result<String, Gone> {
-        let _ = Stream::Stderr.write(prompt.as_bytes());
+        let _ = Stream::Stderr.write(prompt.as_bytes(), ENDLESS);
         self.prompted = true;
         let line = self.keyboard.line().await.ok().flatten();
         // The end of input leaves the cursor where it is.

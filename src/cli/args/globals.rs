@@ -10,8 +10,9 @@ use super::choices::{
     Transport, log_level, path,
 };
 use super::numbers::{count, size};
-use super::values::{Assignment, Header, Private, Resolve, Variable, private};
+use super::values::{Assignment, Header, Private, Variable, private};
 use crate::cli::duration::{self, Limit};
+use crate::net::Resolve;
 use crate::protocol::model::log::Level;
 
 /// options of every command
@@ -75,6 +76,15 @@ pub struct Globals {
     /// wait DUR for a started server to end by itself before ending it (default 500ms)
     #[argh(option, arg_name = "DUR", from_str_fn(duration))]
     pub shutdown_timeout: Option<Duration>,
+
+    /// send a request up to N times more when it was not carried out, or when it was lost and may
+    /// run twice; 0 is never (default 0; in batch and session 4 for what may run twice)
+    #[argh(option, arg_name = "N", from_str_fn(times))]
+    pub retry: Option<u32>,
+
+    /// wait DUR before the first time more, and twice as long each further time (default 500ms)
+    #[argh(option, arg_name = "DUR", from_str_fn(duration))]
+    pub retry_delay: Option<Duration>,
 
     /// set a variable for the started server (repeatable)
     #[argh(option, arg_name = "NAME=VALUE")]
@@ -240,7 +250,12 @@ pub(super) const SHORTHANDS: &[(&str, &str, &str)] = &[
 ];
 
 /// Other spellings of an option.
-pub(super) const SPELLINGS: &[(&str, &str)] = &[("--roots", "--root"), ("--colour", "--color")];
+pub(super) const SPELLINGS: &[(&str, &str)] = &[
+    ("--roots", "--root"),
+    ("--colour", "--color"),
+    ("--validate-output", "--check-output"),
+    ("--detach", "--task"),
+];
 
 // argh wants errors as text.
 
@@ -266,6 +281,12 @@ fn line(text: &str) -> Result<String, String> {
 
 fn number(text: &str) -> Result<usize, String> {
     count(text).map_err(|invalid| invalid.to_string())
+}
+
+fn times(text: &str) -> Result<u32, String> {
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    let times = text.parse().ok().filter(|_| digits);
+    times.ok_or_else(|| format!("{text:?} is no number of times"))
 }
 
 fn secret(text: &str) -> Result<Private, String> {

@@ -28,6 +28,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("MCPMINI_PROTOCOL", "VERSION as for --protocol"),
     ("MCPMINI_ERRORS", "json as --json-errors, or text"),
     ("MCPMINI_CACHE", "off as --no-cache, or on"),
+    ("MCPMINI_SESSION", "the socket of the session whose servers are used"),
     ("NO_COLOR", "if not empty, no colours"),
     ("CLICOLOR_FORCE", "if neither empty nor 0, colours even without a terminal"),
 ];
@@ -86,6 +87,8 @@ pub struct Settings {
     pub color: ColorRule,
     /// The only configuration file to read.
     pub config: Option<PathBuf>,
+    /// The socket of the session whose servers are used.
+    pub session: Option<PathBuf>,
     /// What to do with stored answers.
     pub cache: Cache,
     /// How long the server may be silent.
@@ -109,8 +112,9 @@ pub struct Elicitation {
     pub answers: Vec<Assignment>,
     /// A file with more answers.
     pub file: Option<PathBuf>,
-    /// What to do about a question that these do not answer. It is never [`Elicit::Answers`].
-    pub otherwise: Elicit,
+    /// What to do about a question that these do not answer; `None` when nothing was said about it.
+    /// It is never [`Elicit::Answers`].
+    pub otherwise: Option<Elicit>,
 }
 
 impl Settings {
@@ -128,6 +132,7 @@ impl Settings {
                 .config
                 .clone()
                 .or_else(|| variable("MCPMINI_CONFIG", env).map(PathBuf::from)),
+            session: variable("MCPMINI_SESSION", env).map(PathBuf::from),
             cache: cache(globals, env)?,
             timeout: or_variable(globals.timeout, "MCPMINI_TIMEOUT", env)?,
             max_time: or_variable(globals.max_time, "MCPMINI_MAX_TIME", env)?,
@@ -198,9 +203,8 @@ fn cache(globals: &Globals, env: Environment<'_>) -> Result<Cache, UsageError> {
 
 fn elicitation(globals: &Globals) -> Elicitation {
     let (file, otherwise) = match &globals.elicit {
-        Some(Elicit::Answers(file)) => (Some(file), Elicit::Decline),
-        Some(elicit) => (None, elicit.clone()),
-        None => (None, Elicit::Decline),
+        Some(Elicit::Answers(file)) => (Some(file), None),
+        otherwise => (None, otherwise.clone()),
     };
     Elicitation {
         answers: globals.answer.clone(),

@@ -5,10 +5,12 @@
 
 mod causes;
 mod render;
+mod report;
 pub mod warnings;
 
 pub use warnings::Warnings;
 
+use crate::protocol::json;
 use crate::protocol::message::Sent;
 
 use super::exit::Exit;
@@ -140,10 +142,14 @@ impl Error {
         self
     }
 
-    /// Adds the data of a JSON-RPC error, one JSON value.
+    /// Adds the data of a JSON-RPC error. What is no JSON value becomes a string.
     #[must_use]
     pub fn data(mut self, json: impl Into<String>) -> Error {
-        self.data = Some(json.into());
+        let json = json.into();
+        self.data = Some(match json::validate(&json) {
+            Ok(()) => json,
+            Err(_) => json::string(&json),
+        });
         self
     }
 

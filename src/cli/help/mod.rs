@@ -10,10 +10,10 @@ mod tests;
 use argh::CommandInfoWithArgs;
 
 use super::args::settings::VARIABLES;
-use super::args::suggest::closest;
 use super::args::table::{Flag, Table, short_name, synopsis};
 use super::args::usage::UsageError;
 use super::exit;
+use crate::protocol::similar::closest;
 use layout::Layout;
 use tables::{ARGUMENTS, EXAMPLES, GROUPS, SERVERS, TOPICS};
 
@@ -96,7 +96,7 @@ fn about_command(layout: &mut Layout, table: &Table, command: &CommandInfoWithAr
     layout.line("");
     layout.paragraph(&format!("{}.", sentence(command.description)));
     for note in command.notes {
-        layout.paragraph(note);
+        layout.paragraph(&single_braces(note));
     }
     layout.line("");
     let words = command.positionals.iter().map(|word| (word.name, word.description));
@@ -109,9 +109,7 @@ fn about_command(layout: &mut Layout, table: &Table, command: &CommandInfoWithAr
     }
     layout.heading("Examples:");
     for example in command.examples {
-        // In argh's eyes an example is a format string.
-        let example = example.replace("{{", "{").replace("}}", "}");
-        layout.line(&format!("  {example}"));
+        layout.line(&format!("  {}", single_braces(example)));
     }
     if is_call {
         groups(layout, table);
@@ -126,6 +124,11 @@ fn about_command(layout: &mut Layout, table: &Table, command: &CommandInfoWithAr
              after 30s (-t). Exit codes: `mcpmini help exit-codes`.",
         );
     }
+}
+
+/// In argh's eyes notes and examples are format strings.
+fn single_braces(text: &str) -> String {
+    text.replace("{{", "{").replace("}}", "}")
 }
 
 fn about_topic(layout: &mut Layout, table: &Table, topic: &str) {

@@ -59,7 +59,17 @@ pub(super) const GROUPS: &[(&str, &[&str])] = &[
             "--color",
         ],
     ),
-    ("Time", &["--timeout", "--max-time", "--start-timeout", "--shutdown-timeout"]),
+    (
+        "Time",
+        &[
+            "--timeout",
+            "--max-time",
+            "--start-timeout",
+            "--shutdown-timeout",
+            "--retry",
+            "--retry-delay",
+        ],
+    ),
     ("Servers that are started", &["--env", "--inherit-env", "--cwd", "--arg", "--stderr"]),
     (
         "Servers on the network",

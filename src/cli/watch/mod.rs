@@ -5,7 +5,6 @@
 //! opened again.
 
 mod backoff;
-mod printer;
 mod wanted;
 
 use std::time::{Duration, Instant};
@@ -15,22 +14,23 @@ use futures_lite::FutureExt;
 use smol::LocalExecutor;
 
 use self::backoff::Backoff;
-use self::printer::{Full, Printer};
 use self::wanted::Wanted;
 use super::args::commands::Watch;
 use super::contact::Contact;
 use super::duration;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
+use super::output;
 use super::run::Run;
-use crate::client::NoResult;
-use crate::protocol::json;
-use crate::protocol::jsonrpc::ErrorObject;
-use crate::protocol::message::{Listening, Refused, Sent};
+use super::watcher::text_of;
+use crate::client::{Flights, Happening, Landed, NoResult, Observer, Reply};
+use crate::protocol::json::{self, Json};
+use crate::protocol::jsonrpc::{ErrorObject, Notification};
+use crate::protocol::message::{Fault, Listening, Refused, Sent};
 use crate::protocol::method;
 use crate::protocol::params::Params;
 use crate::protocol::revision::{Revision, SubscribeBy};
-use crate::protocol::session::{Call, Event, Failure, Limit, Ticket, TimedOut};
+use crate::protocol::session::{Call, Failure, Limit, Question, TimedOut};
 
 /// Prints notifications until there were enough, or the time is over.
 pub(super) async fn run(
@@ -40,202 +40,260 @@ pub(super) async fn run(
 ) -> Result<Exit, Error> {
     if run.globals.out.is_some() {
         let text = "watch prints as it goes, and has no answer for --out";
-        return Err(Error::new(Exit::Usage, text).phase(Phase::Usage));
+        return Err(Error::new(Exit::Usage, text).phase(Phase::Usage).sent(Sent::No));
     }
     let mut contact = Contact::find(run, &watch.server, executor)?;
     contact.listen();
     let mut watching = Watching {
         run,
-        server: contact.server.name.clone(),
+        flights: Flights::new(contact.policy()),
+        contact,
         wanted: Wanted::new(watch),
         left: watch.count,
         backoff: Backoff::default(),
         stood: false,
+        revision: None,
     };
-    let watched = watching.go_on(&mut contact).await;
-    contact.finish(watched).await
+    let watched = watching.go_on().await;
+    watching.contact.finish(watched).await
 }
 
 /// One run of the command.
 struct Watching<'a> {
     run: &'a Run<'a>,
-    /// The server, as the command line names it.
-    server: String,
+    contact: Contact<'a>,
+    flights: Flights<Tag>,
     wanted: Wanted,
     /// How many notifications are still wanted; `None` for all.
     left: Option<usize>,
     backoff: Backoff,
     /// Whether notifications could come at least once.
     stood: bool,
+    /// The revision by which was subscribed.
+    revision: Option<&'static Revision>,
+}
+
+/// What a request is for.
+#[derive(Debug)]
+enum Tag {
+    /// It stays open as long as the server notifies.
+    Listen,
+    /// It subscribes to one resource.
+    Subscribe,
+    /// It makes a server that has forgotten the session open another.
+    Revive,
 }
 
 /// How one conversation ends.
 enum End {
     /// All is done.
     Enough,
+    /// The time is over.
+    Late,
     /// It broke off.
     Broken(Error),
     /// The server turned out to be of the other era.
     OtherEra,
 }
 
+/// What comes next.
+enum Next {
+    Happened(Happening<Tag>),
+    Interrupted(i32),
+    Late,
+}
+
 impl Watching<'_> {
     /// Watches over all interruptions.
-    async fn go_on(&mut self, contact: &mut Contact<'_>) -> Result<Exit, Error> {
+    async fn go_on(&mut self) -> Result<Exit, Error> {
         loop {
-            let error = match self.converse(contact).await? {
+            let end = match self.begin().await {
+                Ok(()) => self.read().await?,
+                Err(error) => broken(error, false)?,
+            };
+            self.contact.cancel(&mut self.flights, "the client has seen enough");
+            match end {
                 End::Enough => return Ok(Exit::Ok),
-                End::OtherEra => continue,
-                End::Broken(error) => error,
-            };
-            // What never stood is not opened again: it is an error like that of any other command.
-            let Some(wait) = self.backoff.next(Instant::now()).filter(|_| self.stood) else {
-                return Err(error);
-            };
-            let shown = duration::show(wait);
-            self.run.tell(&format!("{}; trying again in {shown}", error.message));
-            if let Some(signal) = contact.hang_up().await {
-                return Err(contact.explain(NoResult::Interrupted(signal)));
-            }
-            match self.pause(wait).await {
-                Ok(()) => (),
-                Err(Pause::Over) => return self.over(contact),
-                Err(Pause::Interrupted(signal)) => {
-                    return Err(contact.explain(NoResult::Interrupted(signal)));
+                End::Late => return self.late(),
+                End::OtherEra => (),
+                End::Broken(error) => {
+                    if let Some(exit) = self.wait_after(error).await? {
+                        return Ok(exit);
+                    }
                 }
             }
         }
     }
 
-    /// One conversation, from its opening to its end.
-    async fn converse(&mut self, contact: &mut Contact<'_>) -> Result<End, Error> {
-        let revision = contact.settle().await?;
-        let by = revision.map(|revision| revision.subscribe);
-        match by {
-            Some(SubscribeBy::Resource) => self.subscribe_to_resources(contact).await?,
-            // What kept the session from opening is told to the next request.
-            Some(SubscribeBy::Listen) | None => (),
-        }
-        let listen = Call {
-            deadline: None,
-            ..contact
-                .prepare(method::LISTEN, Params::new().with("notifications", self.wanted.filter()))
+    /// Waits before the next attempt. What never stood is not opened again: it is an error like
+    /// that of any other command.
+    async fn wait_after(&mut self, error: Error) -> Result<Option<Exit>, Error> {
+        let Some(wait) = self.backoff.next(Instant::now()).filter(|_| self.stood) else {
+            return Err(error);
         };
-        let (client, _) = contact.parts()?;
-        let ticket = (by != Some(SubscribeBy::Resource)).then(|| client.begin(listen));
-        let end = self.read(contact, ticket, revision).await;
-        if let Some(ticket) = ticket {
-            contact.parts()?.0.cancel(ticket, "the client has seen enough");
+        self.tell_break(&error.message, wait);
+        match self.contact.pause(wait).await {
+            Ok(()) => Ok(None),
+            Err(NoResult::Failed(Failure::TimedOut(_))) => self.late().map(Some),
+            Err(no_result) => Err(self.contact.explain(no_result)),
         }
-        end
     }
 
-    /// Subscribes on a legacy server, and says what it will not notify about.
-    async fn subscribe_to_resources(&mut self, contact: &mut Contact<'_>) -> Result<(), Error> {
-        let capabilities = contact.about().and_then(|about| about.greeting.clone());
-        let capabilities = capabilities.as_ref().map_or("{}", json::Json::as_str);
-        self.check(self.wanted.missing_in_capabilities(capabilities))?;
-        for uri in self.wanted.uris().to_vec() {
-            let params = Params::new().with("uri", json::string(&uri));
-            let call = contact.prepare(method::SUBSCRIBE, params);
-            let run = self.run;
-            let (client, watcher) = contact.parts()?;
-            let mut printer = Printer::new(watcher, &self.wanted, &mut self.left);
-            let subscribed = client.call(call, &mut printer, run.interrupted()).await;
-            subscribed.map_err(|no_result| contact.explain(no_result))?;
+    /// Opens the server, and asks for what is wanted.
+    async fn begin(&mut self) -> Result<(), Error> {
+        let revision = self.contact.settle().await?;
+        self.revision = Some(revision);
+        match revision.subscribe {
+            SubscribeBy::Listen => {
+                let filter = Params::new().with("notifications", self.wanted.filter());
+                self.request(Tag::Listen, method::LISTEN, filter);
+            }
+            SubscribeBy::Resource => {
+                let greeting = self.contact.about().and_then(|about| about.greeting.clone());
+                let greeting = greeting.as_ref().map_or("{}", Json::as_str);
+                self.check(self.wanted.missing_in_capabilities(greeting))?;
+                for uri in self.wanted.uris().to_vec() {
+                    let params = Params::new().with("uri", json::string(&uri));
+                    self.request(Tag::Subscribe, method::SUBSCRIBE, params);
+                }
+                if self.stood && self.flights.is_empty() {
+                    self.request(Tag::Revive, method::PING, Params::new());
+                }
+                self.stood = true;
+            }
         }
-        self.stood = true;
         Ok(())
     }
 
+    fn request(&mut self, tag: Tag, method: &str, params: Params) {
+        let call = self.contact.prepare(method, params, Vec::new());
+        // That the time is over is no failure of a request.
+        self.flights.begin(tag, Call { deadline: None, ..call }, false);
+    }
+
     /// Prints what comes until there is enough, or nothing more can come.
-    async fn read(
-        &mut self,
-        contact: &mut Contact<'_>,
-        ticket: Option<Ticket>,
-        revision: Option<&'static Revision>,
-    ) -> Result<End, Error> {
-        // Some may have come while resources were subscribed to.
-        while self.left != Some(0) {
-            let Some(event) = self.next_event(contact).await? else {
-                return self.over(contact).map(|_| End::Enough);
+    async fn read(&mut self) -> Result<End, Error> {
+        loop {
+            let end = match self.next().await? {
+                Next::Happened(happening) => self.heed(happening)?,
+                Next::Late => Some(End::Late),
+                Next::Interrupted(signal) => {
+                    let no_result = NoResult::Interrupted { signal, sent: true };
+                    return Err(self.contact.explain(no_result));
+                }
             };
-            let (client, watcher) = contact.parts()?;
-            let mut printer = Printer::new(watcher, &self.wanted, &mut self.left);
-            let told = client.tell(event, &mut printer);
-            match printer.full() {
-                Some(Full::Enough) => return Ok(End::Enough),
-                Some(Full::Unwritten(error)) => return Err(error),
-                Some(Full::Printed) => self.backoff.reset(),
-                None => (),
-            }
-            let event = match told {
-                Ok(Some(event)) => event,
-                Ok(None) => continue,
-                Err(no_result) => return Err(contact.explain(no_result)),
-            };
-            if let Some(end) = self.end(event, ticket, revision, contact)? {
+            if let Some(end) = end {
                 return Ok(end);
             }
         }
-        Ok(End::Enough)
     }
 
-    /// What an event means for the conversation; `None` when it goes on.
-    fn end(
-        &mut self,
-        event: Event,
-        ticket: Option<Ticket>,
-        revision: Option<&'static Revision>,
-        contact: &Contact<'_>,
-    ) -> Result<Option<End>, Error> {
-        match event {
-            Event::Subscribed(_, filter) => {
+    async fn next(&mut self) -> Result<Next, Error> {
+        let run = self.run;
+        let (link, _) = self.contact.link()?;
+        let happened = async { Next::Happened(self.flights.next(link).await) };
+        let late = async {
+            match run.deadline {
+                Some(deadline) => drop(Timer::at(deadline).await),
+                None => futures_lite::future::pending().await,
+            }
+            Next::Late
+        };
+        let interrupted = async { Next::Interrupted(run.interrupted().await) };
+        Ok(interrupted.or(happened).or(late).await)
+    }
+
+    /// Deals with what has happened; tells how the conversation ends, if it does.
+    fn heed(&mut self, happening: Happening<Tag>) -> Result<Option<End>, Error> {
+        match happening {
+            Happening::Notified(notification) => return self.print(&notification),
+            Happening::Landed(landed) => return self.land(landed),
+            Happening::Listening(listening) => return self.listening(&listening),
+            Happening::Closed(fault) => return self.closed(fault),
+            Happening::Subscribed(filter) => {
                 self.stood = true;
                 self.backoff.stands(Instant::now());
                 self.check(self.wanted.missing_in_filter(filter.as_str()))?;
-                Ok(None)
             }
-            Event::Listening(listening) => self.listening(&listening, contact),
-            Event::Answered(of, outcome) if Some(of) == ticket => match outcome {
-                Ok(_) => Err(contact.explain(NoResult::Failed(Failure::Unsubscribed))),
-                Err(error) => {
-                    let now = contact.known_revision();
-                    let unknown = error.code == ErrorObject::METHOD_NOT_FOUND;
-                    let explained = contact.explain(NoResult::Error(error));
-                    match unknown {
-                        true if now != revision => Ok(Some(End::OtherEra)),
-                        true => Err(explained.hint("the server notifies about nothing")),
-                        false => Err(explained),
-                    }
-                }
-            },
-            Event::Failed(of, failure) if Some(of) == ticket => {
-                let is_final = failure == Failure::Unsubscribed;
-                let error = contact.explain(NoResult::Failed(failure));
-                match error.exit {
-                    Exit::Lost | Exit::Unreachable if !is_final => Ok(Some(End::Broken(error))),
-                    _ => Err(error),
+            Happening::Asked(question) => self.answer(question)?,
+            Happening::Opened(_) => {
+                let (link, watcher) = self.contact.link()?;
+                if let Some(session) = link.session() {
+                    watcher.opened(session);
                 }
             }
-            // With a subscription, that it has failed says more.
-            Event::Closed(fault) if ticket.is_none() => {
-                let error = contact.explain(NoResult::Failed(Failure::Broken(fault)));
-                Ok(Some(End::Broken(error)))
+            Happening::Odd(oddity) => {
+                let (_, watcher) = self.contact.link()?;
+                if !watcher.odd(&oddity) {
+                    return Err(self.contact.explain(NoResult::Odd(oddity)));
+                }
             }
-            _ => Ok(None),
+            Happening::Withdrawn(_) => (),
+        }
+        Ok(None)
+    }
+
+    /// Prints a notification, if it is wanted.
+    fn print(&mut self, notification: &Notification) -> Result<Option<End>, Error> {
+        let (_, watcher) = self.contact.link()?;
+        watcher.notified(notification);
+        if !self.wanted.includes(&notification.method) {
+            return Ok(None);
+        }
+        let line = text_of(notification);
+        if json::validate(&line).is_err() {
+            self.run.warn("left out a notification that is not JSON");
+            return Ok(None);
+        }
+        output::write_line(self.run, &line)?;
+        self.backoff.reset();
+        self.left = self.left.map(|left| left - 1);
+        Ok((self.left == Some(0)).then_some(End::Enough))
+    }
+
+    /// A request has ended. One that listens never should.
+    fn land(&mut self, landed: Landed<Tag>) -> Result<Option<End>, Error> {
+        let no_result = match (landed.tag, landed.result) {
+            (Tag::Subscribe | Tag::Revive, Ok(_)) => return Ok(None),
+            (Tag::Listen, Ok(_)) => NoResult::Failed(Failure::Unsubscribed),
+            (_, Err(no_result)) => no_result,
+        };
+        let code = match &no_result {
+            NoResult::Error(error) => Some(error.code),
+            _ => None,
+        };
+        let is_final = matches!(no_result, NoResult::Failed(Failure::Unsubscribed));
+        let error = self.contact.explain(no_result);
+        match code {
+            Some(ErrorObject::METHOD_NOT_FOUND) if self.is_of_other_era() => {
+                Ok(Some(End::OtherEra))
+            }
+            Some(ErrorObject::METHOD_NOT_FOUND) => {
+                Err(error.hint("the server notifies about nothing"))
+            }
+            _ => broken(error, is_final).map(Some),
         }
     }
 
+    /// Whether the server speaks another revision than was thought.
+    fn is_of_other_era(&self) -> bool {
+        self.contact.known_revision() != self.revision
+    }
+
+    /// The connection is gone. Where a request was open, that it has failed tells so.
+    fn closed(&self, fault: Fault) -> Result<Option<End>, Error> {
+        if !self.flights.is_empty() {
+            return Ok(None);
+        }
+        let error = self.contact.explain(NoResult::Failed(Failure::Broken(fault)));
+        broken(error, false).map(Some)
+    }
+
     /// How it stands with the stream of a legacy server over HTTP.
-    fn listening(
-        &mut self,
-        listening: &Listening,
-        contact: &Contact<'_>,
-    ) -> Result<Option<End>, Error> {
-        let lost = |text: &str| {
-            let error = Error::new(Exit::Lost, text).phase(Phase::Request);
-            error.server(self.server.clone())
+    fn listening(&mut self, listening: &Listening) -> Result<Option<End>, Error> {
+        let error = |exit, text: &str| {
+            let error = Error::new(exit, text).phase(Phase::Request).sent(Sent::Yes);
+            error.server(self.contact.server.name.clone())
         };
         match listening {
             Listening::Open => {
@@ -243,25 +301,40 @@ impl Watching<'_> {
                 Ok(None)
             }
             Listening::Broken { again_in } => {
-                let wait = duration::show(*again_in);
-                self.run.tell(&format!("the stream broke off; trying again in {wait}"));
+                self.tell_break("the stream broke off", *again_in);
                 Ok(None)
             }
             Listening::Refused { status: 405 } => {
                 let text = "HTTP 405: the server has no stream of notifications";
-                let error = Error::new(Exit::Rpc, text).status(405).phase(Phase::Request);
-                Err(error.sent(Sent::No).server(self.server.clone()))
+                Err(error(Exit::Rpc, text).status(405))
             }
             // The session is over; a new one can be had.
             Listening::Refused { status: 404 } if self.backoff.has_stood() => {
-                Ok(Some(End::Broken(lost("the server has ended the session"))))
+                let text = "the server has ended the session";
+                Ok(Some(End::Broken(error(Exit::Lost, text))))
             }
             Listening::Refused { status } => {
                 let refused = Refused { status: *status, ..Refused::default() };
-                Err(contact.explain(NoResult::Failed(Failure::Refused(Box::new(refused)))))
+                let failure = Failure::Refused(Box::new(refused));
+                Err(self.contact.explain(NoResult::Failed(failure)))
             }
-            Listening::Lost => Err(lost("the stream broke off again and again")),
+            Listening::Lost => Err(error(Exit::Lost, "the stream broke off again and again")),
         }
+    }
+
+    /// Answers a question as the command line says.
+    fn answer(&mut self, question: Question) -> Result<(), Error> {
+        let (link, watcher) = self.contact.link()?;
+        match watcher.asked(&question) {
+            Reply::Answer(answer) => self.flights.answer(link, question.from, answer),
+            Reply::Later(answer) => link.ponder(question.from, answer),
+            Reply::End => return Err(self.contact.explain(NoResult::Asked(question))),
+        }
+        Ok(())
+    }
+
+    fn tell_break(&self, what: &str, wait: Duration) {
+        self.run.tell(&format!("{what}; trying again in {}", duration::show(wait)));
     }
 
     /// Says what the server will not notify about, if that was chosen. Errors when nothing is left.
@@ -274,56 +347,24 @@ impl Watching<'_> {
             return Ok(());
         }
         let error = Error::new(Exit::Rpc, text).phase(Phase::Request).sent(Sent::Yes);
-        Err(error.server(self.server.clone()))
-    }
-
-    /// The next event; `None` when the time is over.
-    async fn next_event(&self, contact: &mut Contact<'_>) -> Result<Option<Event>, Error> {
-        let run = self.run;
-        let (client, _) = contact.parts()?;
-        let event = async { Ok(Some(client.next_event().await)) };
-        let over = async {
-            until(run.deadline).await;
-            Ok(None)
-        };
-        let interrupted = async { Err(run.interrupted().await) };
-        let happened = event.or(over).or(interrupted).await;
-        happened.map_err(|signal| contact.explain(NoResult::Interrupted(signal)))
-    }
-
-    async fn pause(&self, wait: Duration) -> Result<(), Pause> {
-        let waited = async {
-            Timer::after(wait).await;
-            Ok(())
-        };
-        let over = async {
-            until(self.run.deadline).await;
-            Err(Pause::Over)
-        };
-        let interrupted = async { Err(Pause::Interrupted(self.run.interrupted().await)) };
-        waited.or(over).or(interrupted).await
+        Err(error.server(self.contact.server.name.clone()))
     }
 
     /// The time is over: that is the end that was asked for, unless a number was asked for.
-    fn over(&self, contact: &Contact<'_>) -> Result<Exit, Error> {
+    fn late(&self) -> Result<Exit, Error> {
         if self.left.is_none() {
             return Ok(Exit::Ok);
         }
         let (limit, after) = (Limit::Total, Duration::ZERO);
         let timed_out = TimedOut { limit, after, sent: true, streaming: true };
-        Err(contact.explain(NoResult::Failed(Failure::TimedOut(timed_out))))
+        Err(self.contact.explain(NoResult::Failed(Failure::TimedOut(timed_out))))
     }
 }
 
-/// Why a pause ended early.
-enum Pause {
-    Over,
-    Interrupted(i32),
-}
-
-async fn until(deadline: Option<Instant>) {
-    match deadline {
-        Some(deadline) => drop(Timer::at(deadline).await),
-        None => futures_lite::future::pending().await,
+/// What broke off can be opened again; any other error stays what it is.
+fn broken(error: Error, is_final: bool) -> Result<End, Error> {
+    match error.exit {
+        Exit::Lost | Exit::Unreachable if !is_final => Ok(End::Broken(error)),
+        _ => Err(error),
     }
 }

@@ -3,6 +3,10 @@
 pub mod document;
 pub mod form;
 pub mod log;
+pub mod parameter;
+pub mod prompt;
+pub mod resource;
 pub mod result;
 pub mod schema;
+pub mod task;
 pub mod tool;

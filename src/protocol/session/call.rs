@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
-use super::event::{Event, Failure, Limit, Question, TimedOut};
+use super::event::{Event, Failure, Fate, Limit, Question, TimedOut};
 use super::input::Input;
 use super::{Abilities, Purpose, Session};
+use crate::protocol::json::Json;
 use crate::protocol::jsonrpc::{Answer, ErrorObject};
-use crate::protocol::message::{Ending, Fault, Outgoing, Sent};
+use crate::protocol::message::{Ending, Fault, Outgoing};
 use crate::protocol::method;
 use crate::protocol::params::Params;
 use crate::protocol::pending::Found;
@@ -85,6 +86,12 @@ impl Session {
             self.pending.complete(id);
             self.transmit_cancel(id, reason);
         }
+    }
+
+    /// Gives up every call.
+    pub fn cancel_all(&mut self, reason: &str) {
+        let tickets: Vec<Ticket> = self.calls.keys().copied().collect();
+        tickets.into_iter().for_each(|ticket| self.cancel(ticket, reason));
     }
 
     fn transmit_cancel(&mut self, id: u64, reason: &str) {
@@ -184,7 +191,7 @@ impl Session {
 
     pub(super) fn handle_result(&mut self, ticket: Ticket, answer: Answer) {
         self.prove_modern(answer.result.as_str());
-        if answer.input_required && self.stage.asks_by_result() {
+        if answer.input_required && self.stage.asks_by_result() && !self.profile.relays {
             return self.ask(ticket, &answer.result);
         }
         if self.close_call(ticket).is_some() {
@@ -220,6 +227,16 @@ impl Session {
         }
     }
 
+    pub(super) fn handle_reported(&mut self, id: Option<u64>, report: Json, fate: Fate) {
+        let failure = Failure::Reported { report, fate };
+        match id.map(|id| self.pending.complete(id)) {
+            None => self.give_up(&failure),
+            Some(Found::Waiting(Purpose::Call(ticket))) => self.fail(ticket, failure),
+            Some(Found::Waiting(_)) => self.give_up(&failure),
+            Some(Found::Over | Found::Unknown) => (),
+        }
+    }
+
     /// Puts a call back in the queue.
     pub(super) fn requeue(&mut self, ticket: Ticket) {
         if let Some(open) = self.calls.get_mut(&ticket) {
@@ -231,13 +248,8 @@ impl Session {
 
     pub(super) fn fail(&mut self, ticket: Ticket, failure: Failure) {
         let Some(open) = self.close_call(ticket) else { return };
-        let failure = match failure {
-            // What the transport cannot know: whether this call had been handed to it at all.
-            Failure::Broken(fault) if !open.sent => {
-                Failure::Broken(Fault { sent: Sent::No, ..fault })
-            }
-            other => other,
-        };
+        // What the transport cannot know: whether this call had been handed to it at all.
+        let failure = if open.sent { failure } else { failure.unsent() };
         self.emit(Event::Failed(ticket, failure));
     }
 

@@ -2,8 +2,9 @@
 
 use super::Profile;
 use crate::protocol::json;
+use crate::protocol::model::task;
 use crate::protocol::params::Members;
-use crate::protocol::revision::Revision;
+use crate::protocol::revision::{Revision, Tasks};
 
 impl Profile {
     /// The members of `_meta` that every request of a modern revision carries.
@@ -36,6 +37,9 @@ impl Profile {
         }
         if let Some(modes) = self.elicitation(revision) {
             capabilities.push("elicitation", modes);
+        }
+        if self.tasks && revision.tasks == Tasks::Extension {
+            capabilities.push("extensions", &format!("{{\"{}\":{{}}}}", task::EXTENSION));
         }
         capabilities.finish()
     }

@@ -132,6 +132,12 @@ impl Session {
         self.request(Purpose::Initialize, revision, &call, &[]);
     }
 
+    /// The session is to be opened once more, and has as much time for it as the first time.
+    fn begin_anew(&mut self, now: Instant) {
+        self.stage.start_by = self.profile.start_timeout.map(|limit| now + limit);
+        self.stage.proposed.clear();
+    }
+
     fn open(&mut self, revision: &'static Revision, greeting: Option<Json>) {
         self.stage.proven = greeting.is_some();
         self.about = Some(About { revision, greeting });
@@ -144,6 +150,12 @@ impl Session {
         }
         if self.stage.proven {
             self.emit(Event::Opened(revision));
+        }
+    }
+
+    pub(super) fn handle_joined(&mut self, revision: &'static Revision, greeting: Option<Json>) {
+        if !self.is_settled() {
+            self.open(revision, greeting);
         }
     }
 
@@ -312,7 +324,7 @@ impl Session {
         unknown: bool,
         now: Instant,
     ) {
-        if refused.status == 404 && refused.in_session && self.reopen(ticket) {
+        if refused.status == 404 && refused.in_session && self.reopen(ticket, now) {
             return;
         }
         match error {
@@ -324,13 +336,14 @@ impl Session {
 
     /// The server has forgotten the session: opens a new one and sends the call again, which a 404
     /// proves was not run (2025-11-25, Session Management). Once per call.
-    fn reopen(&mut self, ticket: Ticket) -> bool {
+    fn reopen(&mut self, ticket: Ticket, now: Instant) -> bool {
         let Step::Ready(revision) = self.stage.step else { return false };
         let Some(open) = self.calls.get_mut(&ticket) else { return false };
         if std::mem::replace(&mut open.reopened, true) {
             return false;
         }
         self.requeue(ticket);
+        self.begin_anew(now);
         self.initialize(revision);
         true
     }
@@ -344,6 +357,7 @@ impl Session {
             return false;
         }
         self.requeue(ticket);
+        self.begin_anew(now);
         self.discover(now);
         true
     }
@@ -363,6 +377,7 @@ impl Session {
         match judge(&error) {
             Verdict::Speaks(revision) if self.may_speak(revision, ticket) => {
                 self.requeue(ticket);
+                self.begin_anew(now);
                 self.speak(revision, None);
                 None
             }

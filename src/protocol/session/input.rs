@@ -87,6 +87,7 @@ impl Session {
                 }
             }
             Asker::Call(ticket, name) => self.answer_input(ticket, &name, answer),
+            Asker::Task(_) => (),
         }
     }
 

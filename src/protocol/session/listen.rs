@@ -16,7 +16,7 @@ use crate::protocol::jsonrpc::{Id, scan};
 use crate::protocol::method;
 
 /// The member of a notification's `_meta` that names its subscription.
-const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
+pub const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 impl Session {
     /// The subscription that a request id stands for.
@@ -26,6 +26,11 @@ impl Session {
             Some(&Purpose::Call(ticket)) if self.is_subscription(ticket) => Some(ticket),
             _ => None,
         }
+    }
+
+    /// The subscription that a notification with these parameters belongs to.
+    pub fn call_of_subscription(&self, params: &str) -> Option<Ticket> {
+        self.subscription(&named(params)?)
     }
 
     /// Whether a notification belongs to a subscription that is over. On stdio such may come late.

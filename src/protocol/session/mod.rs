@@ -22,14 +22,15 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
 pub use call::{Call, Ticket};
-pub use event::{Asker, Event, Failure, Limit, Oddity, Question, TimedOut};
+pub use event::{Asker, Event, Failure, Fate, Limit, Oddity, Question, TimedOut};
+pub use listen::SUBSCRIPTION;
 
 use self::call::OpenCall;
 use self::era::Stage;
 use self::input::Requests;
 use super::json::Json;
 use super::jsonrpc::id::Echo;
-use super::jsonrpc::{self, ErrorObject, Id, Message, Notification, Response, scan};
+use super::jsonrpc::{self, ErrorObject, Id, Malformed, Message, Notification, Response, scan};
 use super::message::{Delivery, Fault, Head, Incoming, Outgoing};
 use super::method;
 use super::model::log::Level;
@@ -38,6 +39,10 @@ use super::params::Params;
 use super::pending::{Found, Pending};
 use super::revision::{Questions, Revision};
 
+/// The longest id of a request that is answered, in bytes. It has to be sent back, and a server that
+/// asks faster than it listens must not fill the memory.
+const LONGEST_ID: usize = 1024;
+
 /// What the session needs to know about its client.
 #[derive(Debug, Clone)]
 pub struct Profile {
@@ -45,12 +50,16 @@ pub struct Profile {
     pub client: (&'static str, &'static str),
     /// What the client can be asked for. Only this is declared.
     pub abilities: Abilities,
+    /// Whether the server may make tasks of calls, where that is the server's decision.
+    pub tasks: bool,
     /// How long a probe may stay unanswered before `initialize` is sent beside it.
     pub probe_timeout: Duration,
     /// How long opening the session may take; `None` for no limit.
     pub start_timeout: Option<Duration>,
     /// Whether request ids are sent as strings.
     pub text_ids: bool,
+    /// Whether calls are carried for others, who answer themselves what a result asks for.
+    pub relays: bool,
     /// Whether the binding has a stream for what no request asked for, opened by
     /// [`Outgoing::Listen`], and it should be open before the first call.
     pub listen: bool,
@@ -133,7 +142,18 @@ pub struct Session {
 impl Session {
     /// A session that begins to open at `now`.
     pub fn new(certainty: Certainty, profile: Profile, now: Instant) -> Session {
-        let mut session = Session {
+        let mut session = Session::unopened(certainty, profile, now);
+        session.begin(now);
+        session
+    }
+
+    /// A session that somebody else has open and that we share, once the transport says so.
+    pub fn join(profile: Profile, now: Instant) -> Session {
+        Session::unopened(Certainty::Unknown, profile, now)
+    }
+
+    fn unopened(certainty: Certainty, profile: Profile, now: Instant) -> Session {
+        Session {
             stage: Stage::begin(&profile, now),
             profile,
             certainty,
@@ -146,9 +166,7 @@ impl Session {
             requests: Requests::default(),
             output: VecDeque::new(),
             counts: Counts::default(),
-        };
-        session.begin(now);
-        session
+        }
     }
 
     /// What the server said about itself; `None` until the session is open.
@@ -159,6 +177,27 @@ impl Session {
     /// Whether it is settled which revision is spoken, or that there will be none.
     pub fn is_settled(&self) -> bool {
         self.stage.revision().is_some() || self.stage.failure().is_some()
+    }
+
+    /// Whether it has ended, or will never be open: every further call fails.
+    pub fn is_over(&self) -> bool {
+        self.stage.failure().is_some()
+    }
+
+    /// Whether [`Session::poll`] has something to say at once.
+    pub fn has_more_to_say(&self) -> bool {
+        !self.output.is_empty()
+    }
+
+    /// The revision that is spoken, or why there is none, as a call that was not sent sees it.
+    ///
+    /// # Panics
+    /// When the session is not settled.
+    pub fn settled(&self) -> Result<&'static Revision, Failure> {
+        match self.stage.failure() {
+            Some(failure) => Err(failure.clone().unsent()),
+            None => Ok(self.stage.revision().expect("a settled session has a revision")),
+        }
     }
 
     /// What was ignored so far.
@@ -184,6 +223,8 @@ impl Session {
             Incoming::Broken { id: Some(id), fault } => self.handle_broken(id, fault),
             Incoming::Broken { id: None, fault } => self.odd(Oddity::Undelivered(fault.text)),
             Incoming::Listening(listening) => self.handle_listening(listening),
+            Incoming::Joined { revision, greeting } => self.handle_joined(revision, greeting),
+            Incoming::Reported { id, report, fate } => self.handle_reported(id, report, fate),
             Incoming::Skipped(malformed) => self.handle_malformed(malformed),
             Incoming::Closed(fault) => self.handle_closed(&fault),
         }
@@ -222,6 +263,11 @@ impl Session {
         if let (Some(Echo::Retyped(_)), Some(id)) = (echo, id) {
             self.odd(Oddity::RetypedId(id));
         }
+        if let Ok(answer) = &outcome
+            && let Err(invalid) = answer.result.validate()
+        {
+            return self.spoil(purpose, Failure::Invalid(invalid));
+        }
         match (purpose, outcome) {
             (Purpose::Discover, outcome) => self.handle_discovered(outcome),
             (Purpose::Initialize, Ok(answer)) => self.handle_initialized(answer.result),
@@ -251,11 +297,18 @@ impl Session {
 
     /// A call shows a sign of life, so its idle time begins anew.
     fn note_progress(&mut self, params: &str, now: Instant) {
-        let token = scan::member(params, "progressToken");
-        let echo = token.and_then(|token| Id::from_json(token).echo(false));
-        let Some(Echo::Exact(number) | Echo::Retyped(number)) = echo else { return };
-        if let Some(&Purpose::Call(ticket)) = self.pending.get(number) {
+        if let Some(ticket) = self.call_of_progress(params) {
             self.rearm(ticket, now);
+        }
+    }
+
+    /// The call that a `notifications/progress` with these parameters is about.
+    pub fn call_of_progress(&self, params: &str) -> Option<Ticket> {
+        let token = scan::member(params, "progressToken")?;
+        let (Echo::Exact(number) | Echo::Retyped(number)) = Id::from_json(token).echo(false)?;
+        match self.pending.get(number) {
+            Some(&Purpose::Call(ticket)) => Some(ticket),
+            _ => None,
         }
     }
 
@@ -263,6 +316,11 @@ impl Session {
         let revision = self.stage.revision();
         if revision.is_some_and(|revision| revision.questions == Questions::InputRequired) {
             return self.odd(Oddity::RequestInModernEra(method));
+        }
+        if LONGEST_ID < id.as_json().len() {
+            let excerpt =
+                format!("a request ({method}) with an id of {} bytes", id.as_json().len());
+            return self.odd(Oddity::Skipped(Malformed::Shape { id: None, excerpt }));
         }
         match &*method {
             method::PING => self.respond(&id, &Ok("{}".to_owned())),
@@ -273,25 +331,25 @@ impl Session {
         }
     }
 
-    fn handle_malformed(&mut self, malformed: jsonrpc::Malformed) {
+    fn handle_malformed(&mut self, malformed: Malformed) {
         let number = malformed.id().and_then(|id| id.echo(self.profile.text_ids));
-        if let Some(Echo::Exact(number) | Echo::Retyped(number)) = number {
-            match self.pending.complete(number) {
-                Found::Waiting(Purpose::Call(ticket)) => {
-                    return self.fail(ticket, Failure::Malformed(malformed));
-                }
-                Found::Waiting(Purpose::Discover) => return self.not_modern(),
-                Found::Waiting(Purpose::Initialize) => {
-                    return self.give_up(&Failure::Malformed(malformed));
-                }
-                Found::Waiting(Purpose::SetLogLevel) => {
-                    self.handle_log_level(None);
-                }
-                Found::Over | Found::Unknown => (),
-            }
+        if let Some(Echo::Exact(number) | Echo::Retyped(number)) = number
+            && let Found::Waiting(purpose) = self.pending.complete(number)
+        {
+            return self.spoil(purpose, Failure::Malformed(malformed));
         }
         self.counts.skipped += 1;
         self.odd(Oddity::Skipped(malformed));
+    }
+
+    /// The answer to a request came, and cannot be read.
+    fn spoil(&mut self, purpose: Purpose, failure: Failure) {
+        match purpose {
+            Purpose::Call(ticket) => self.fail(ticket, failure),
+            Purpose::Discover => self.not_modern(),
+            Purpose::Initialize => self.give_up(&failure),
+            Purpose::SetLogLevel => self.handle_log_level(None),
+        }
     }
 
     fn handle_closed(&mut self, fault: &Fault) {

@@ -74,6 +74,11 @@ impl Endpoint {
         let _ = self.inbox.send(incoming).await;
     }
 
+    /// Waits until the client has gone.
+    pub(super) async fn abandoned(&self) {
+        self.inbox.closed().await;
+    }
+
     pub(in crate::transport) fn home(&self) -> &Address {
         &self.home
     }
@@ -119,7 +124,6 @@ impl Endpoint {
                 kind: FaultKind::Protocol,
                 text: "the server handed out a session id that is not visible ASCII".into(),
                 sent: Sent::Yes,
-                stderr_tail: String::new(),
             });
         }
         self.session.replace(Some(id.clone()));
@@ -155,10 +159,5 @@ impl Endpoint {
 
 /// The fault of a message that no header can announce.
 fn not_sent(error: InvalidHeader) -> Fault {
-    Fault {
-        kind: FaultKind::Protocol,
-        text: error.to_string(),
-        sent: Sent::No,
-        stderr_tail: String::new(),
-    }
+    Fault { kind: FaultKind::Protocol, text: error.to_string(), sent: Sent::No }
 }

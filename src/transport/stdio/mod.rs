@@ -19,6 +19,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use async_io::Timer;
 use async_process::{ChildStdin, ChildStdout};
 use futures_lite::future;
 use futures_lite::{AsyncReadExt, AsyncWriteExt, FutureExt};
@@ -93,10 +94,11 @@ pub async fn run(target: Target, limits: Limits, port: Port) {
     };
     let conversation = async {
         let mut reading = std::pin::pin!(read(stdout, limits, &port));
-        match reading.as_mut().or(write(stdin, &port)).await {
+        let writing = write(stdin, &port).or(too_late(&port, target.patience));
+        match reading.as_mut().or(writing).await {
             Some(end) => {
                 let status = group.last_words(&stderr, LAST_WORDS).await;
-                let fault = farewell(&end, status, port.stderr.text());
+                let fault = farewell(&end, status);
                 let _ = port.inbox.send(Incoming::Closed(fault)).await;
                 group.end(target.patience, &port.calm).await;
             }
@@ -127,7 +129,8 @@ enum End {
     TooLong(usize),
 }
 
-/// Reads messages until the output ends.
+/// Reads messages until the output ends. What comes after the client has closed the connection is
+/// thrown away.
 async fn read(mut stdout: ChildStdout, limits: Limits, port: &Port) -> Option<End> {
     let mut lines = Lines::new(limits.message);
     let end = loop {
@@ -135,6 +138,13 @@ async fn read(mut stdout: ChildStdout, limits: Limits, port: &Port) -> Option<En
             Ok(0) => break End::Eof { truncated: lines.unfinished() > 0 },
             Ok(length) => lines.filled(length),
             Err(error) => break End::Error(error.to_string()),
+        }
+        // A server that never pauses must not keep the others from their turn: neither the clock
+        // nor whoever ends it.
+        future::yield_now().await;
+        if port.inbox.is_closed() {
+            lines = Lines::new(limits.message);
+            continue;
         }
         loop {
             match lines.next_line() {
@@ -192,6 +202,21 @@ async fn write(stdin: ChildStdin, port: &Port) -> Option<End> {
     None
 }
 
+/// Waits until the client has closed the connection, and then as long as a server may take to read
+/// what is still queued for it. One that does not read its input would hold us for ever.
+async fn too_late(port: &Port, patience: Patience) -> Option<End> {
+    port.inbox.closed().await;
+    let patience = async {
+        Timer::after(patience.after_close).await;
+    };
+    let hurry = async {
+        // Nothing is sent on the channel; it closes.
+        let _ = port.calm.recv().await;
+    };
+    patience.or(hurry).await;
+    None
+}
+
 fn push_line(batch: &mut Vec<u8>, outgoing: Outgoing) {
     let delivery = match outgoing {
         Outgoing::Deliver(delivery) => delivery,
@@ -206,10 +231,10 @@ fn push_line(batch: &mut Vec<u8>, outgoing: Outgoing) {
 }
 
 fn unreachable(text: String) -> Fault {
-    Fault { kind: FaultKind::Unreachable, text, sent: Sent::No, stderr_tail: String::new() }
+    Fault { kind: FaultKind::Unreachable, text, sent: Sent::No }
 }
 
-fn farewell(end: &End, status: Option<ExitText>, stderr_tail: String) -> Fault {
+fn farewell(end: &End, status: Option<ExitText>) -> Fault {
     let exit = status.map(|status| format!(" ({status})")).unwrap_or_default();
     let (kind, text) = match end {
         End::Eof { truncated: false } => (FaultKind::Lost, format!("Transport closed{exit}")),
@@ -222,5 +247,5 @@ fn farewell(end: &End, status: Option<ExitText>, stderr_tail: String) -> Fault {
             format!("the server sent a message longer than {limit} bytes (see --max-message)"),
         ),
     };
-    Fault { kind, text, sent: Sent::Maybe, stderr_tail }
+    Fault { kind, text, sent: Sent::Maybe }
 }

@@ -5,12 +5,18 @@ use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use async_channel::{Receiver, Sender};
+use async_io::Timer;
 use async_process::ChildStderr;
-use futures_lite::AsyncReadExt;
+use futures_lite::{AsyncReadExt, future};
 
+use crate::env::streams::{Unwritten, strip_controls, write_now};
 use crate::transport::tail::Tail;
+
+/// How long to wait for whoever reads our own standard error.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// What to do with a server's standard error.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,17 +76,19 @@ impl Stderr {
         let mut chunk = [0; 8 * 1024];
         while let Ok(length @ 1..) = pipe.read(&mut chunk).await {
             let chunk = &chunk[..length];
-            let written = match &mut copy {
-                None => Ok(()),
-                Some(Sink::Own) => std::io::stderr().write_all(chunk),
-                Some(Sink::File(file)) => file.write_all(chunk),
+            let is_kept = match &mut copy {
+                None => true,
+                Some(Sink::Own) => copy_to_own(chunk).await.is_ok(),
+                Some(Sink::File(file)) => file.write_all(chunk).is_ok(),
             };
-            if written.is_err() {
+            if !is_kept {
                 copy = None;
             }
             if let Some(tail) = &self.tail {
                 tail.push(chunk);
             }
+            // A server that never pauses must not keep the others from their turn.
+            future::yield_now().await;
         }
         self.open.take();
     }
@@ -89,4 +97,20 @@ impl Stderr {
     pub(super) async fn ended(&self) {
         let _ = self.ended.recv().await;
     }
+}
+
+/// Copies to our own standard error. While nobody reads there, the rest of the program goes on. A
+/// server must not steer the user's terminal.
+async fn copy_to_own(chunk: &[u8]) -> Result<(), Unwritten> {
+    let stderr = rustix::stdio::stderr();
+    let text = rustix::termios::isatty(stderr).then(|| String::from_utf8_lossy(chunk));
+    let text = text.as_deref().map(strip_controls);
+    let mut rest = text.as_ref().map_or(chunk, |text| text.as_bytes());
+    while !rest.is_empty() {
+        match write_now(stderr, rest)? {
+            0 => drop(Timer::after(PAUSE).await),
+            written => rest = &rest[written..],
+        }
+    }
+    Ok(())
 }

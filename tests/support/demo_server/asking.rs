@@ -4,11 +4,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Map, Value, json};
 
-use crate::protocol::{Client, Params, Refusal, refusal_with};
-use crate::tools::{failure, says};
+use crate::protocol::{Client, Params, Refusal, refusal};
+use crate::tools::{failure, says, tool};
 
 /// Where the page is that must be opened.
 const PAGE: &str = "https://demo.example/connect?id=7";
+
+/// The tools with their schemas.
+pub(crate) fn tools() -> [Value; 6] {
+    let text = json!({ "type": "string" });
+    [
+        tool("form", "Asks for something of every kind", json!({}), &[]),
+        tool("connect", "Asks you to open a page", json!({ "url": text }), &[]),
+        tool("locked", "Cannot work before you have opened a page", json!({}), &[]),
+        tool("sample", "Asks your language model", json!({ "prompt": text }), &[]),
+        tool("roots", "Asks where it may work", json!({}), &[]),
+        tool("interview", "Asks for your name, your model and your roots", json!({}), &[]),
+    ]
+}
 
 /// An id for a request of the server's own.
 pub(crate) fn next_id() -> String {
@@ -29,7 +42,7 @@ pub(crate) fn call(
             "mode": "url", "elicitationId": "e-7", "url": PAGE, "message": "Connect your account.",
         });
         let data = json!({ "elicitations": [page] });
-        return Err(refusal_with(-32042, "This tool needs your account", data));
+        return Err(refusal(-32042, "This tool needs your account").with_data(data));
     }
     let questions = questions(tool, arguments);
     if modern {

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::asking;
-use crate::protocol::{Client, Params, Refusal, refusal};
+use crate::protocol::{Client, EXTENSION, Params, Refusal, refusal};
+use crate::{Options, asking, tasks};
 
 /// A red dot, as a PNG file of 1 × 1 pixel.
-const DOT: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==";
+pub(crate) const DOT: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==";
 
 /// Numbers that a client which reads them as floating point would change.
 const NUMBERS: &str =
@@ -23,7 +23,22 @@ pub(crate) fn list() -> Value {
     let mut add = tool("add", "Adds two numbers", json!({ "a": number, "b": number }), &["a", "b"]);
     add["outputSchema"] = object(json!({ "sum": number }), &["sum"]);
     add["annotations"] = json!({ "readOnlyHint": true });
-    Value::Array(vec![
+    let mut work = tool(
+        "work",
+        "Works as a task, until it was asked about so often",
+        json!({ "questions": count, "kind": { "type": "string", "enum": ["work", "ask", "fail"] } }),
+        &[],
+    );
+    work["execution"] = json!({ "taskSupport": "required" });
+    let mut misfit = tool(
+        "misfit",
+        "Gives an answer that does not fit its schema",
+        json!({ "mode": text }),
+        &[],
+    );
+    misfit["outputSchema"] = object(json!({ "sum": number }), &["sum"]);
+    let asking = asking::tools();
+    let others = vec![
         tool("echo", "Gives the text back", json!({ "text": text }), &["text"]),
         tool(
             "arguments",
@@ -54,15 +69,14 @@ pub(crate) fn list() -> Value {
             &[],
         ),
         tool("greet", "Asks for your name", json!({}), &[]),
-        tool("form", "Asks for something of every kind", json!({}), &[]),
-        tool("connect", "Asks you to open a page", json!({ "url": text }), &[]),
-        tool("locked", "Cannot work before you have opened a page", json!({}), &[]),
-        tool("sample", "Asks your language model", json!({ "prompt": text }), &[]),
-        tool("roots", "Asks where it may work", json!({}), &[]),
-        tool("interview", "Asks for your name, your model and your roots", json!({}), &[]),
         tool("levels", "Sends a log message of each level", json!({}), &[]),
+        tool("count", "Counts how often it was called", json!({}), &[]),
+        tool("media", "Gives a block of every kind", json!({}), &[]),
+        misfit,
+        work,
         tool("crash", "Ends the server in the middle of the call", json!({}), &[]),
-    ])
+    ];
+    others.into_iter().chain(asking).collect()
 }
 
 fn object(properties: Value, required: &[&str]) -> Value {
@@ -72,7 +86,7 @@ fn object(properties: Value, required: &[&str]) -> Value {
     })
 }
 
-fn tool(name: &str, description: &str, properties: Value, required: &[&str]) -> Value {
+pub(crate) fn tool(name: &str, description: &str, properties: Value, required: &[&str]) -> Value {
     json!({
         "name": name, "description": description, "inputSchema": object(properties, required),
     })
@@ -82,6 +96,7 @@ fn tool(name: &str, description: &str, properties: Value, required: &[&str]) -> 
 pub(crate) fn call(
     params: &Params<'_>,
     modern: bool,
+    options: &Options,
     client: &mut dyn Client,
 ) -> Result<String, Refusal> {
     let name = params.name.as_deref().unwrap_or_default();
@@ -132,6 +147,10 @@ pub(crate) fn call(
         "levels" => levels(params, client),
         "greet" if modern => greet_in_two_rounds(params),
         "greet" => greet(client),
+        "count" => says(&options.count().to_string()),
+        "media" => media(),
+        "misfit" => misfit(string("mode").unwrap_or_default()),
+        "work" => work(&Value::Object(arguments), params, modern, options)?,
         "crash" => {
             eprintln!("panic: the disk is full");
             std::process::exit(3);
@@ -168,6 +187,45 @@ pub(crate) fn failure(text: &str) -> String {
     json!({ "content": [{ "type": "text", "text": text }], "isError": true }).to_string()
 }
 
+/// Becomes a task, in the way of the era.
+fn work(
+    arguments: &Value,
+    params: &Params<'_>,
+    modern: bool,
+    options: &Options,
+) -> Result<String, Refusal> {
+    match modern {
+        true if !params.declares(EXTENSION) => Err(tasks::missing()),
+        false if params.task.is_none() => Err(refusal(-32601, "this tool runs as a task")),
+        _ => Ok(options.tasks.begin(arguments, modern).to_string()),
+    }
+}
+
+/// A block of every kind, and of one that nobody knows.
+fn media() -> String {
+    json!({ "content": [
+        { "type": "text", "text": "some media" },
+        { "type": "image", "data": DOT, "mimeType": "image/png" },
+        { "type": "audio", "data": "UklGRg==", "mimeType": "audio/wav" },
+        { "type": "resource_link", "uri": "demo://note", "name": "note" },
+        { "type": "resource", "resource": { "uri": "demo://a", "mimeType": "text/markdown", "text": "# a" } },
+        { "type": "resource", "resource": { "uri": "../../b", "mimeType": "x/../y", "blob": "AAEC" } },
+        { "type": "hologram", "data": [1, 2] },
+    ] })
+    .to_string()
+}
+
+/// An answer that does not fit the output schema, in one of several ways.
+fn misfit(mode: &str) -> String {
+    let content = json!([{ "type": "text", "text": "important text 7" }]);
+    match mode {
+        "missing" => json!({ "content": content }),
+        "failed" => json!({ "content": content, "isError": true }),
+        _ => json!({ "content": content, "structuredContent": { "sum": "seven" } }),
+    }
+    .to_string()
+}
+
 fn slow(steps: u64, pause: u64, params: &Params<'_>, client: &mut dyn Client) -> String {
     for step in 1..=steps {
         thread::sleep(Duration::from_millis(pause));
@@ -185,7 +243,7 @@ fn slow(steps: u64, pause: u64, params: &Params<'_>, client: &mut dyn Client) ->
 }
 
 /// The question for a name, as the parameters of `elicitation/create`.
-fn question() -> Value {
+pub(crate) fn question() -> Value {
     let name = json!({ "type": "string", "default": "friend" });
     json!({
         "mode": "form", "message": "What is your name?",
@@ -194,7 +252,7 @@ fn question() -> Value {
 }
 
 /// What the server says to an answer of the user.
-fn greeting(answer: &Value) -> String {
+pub(crate) fn greeting(answer: &Value) -> String {
     match answer["action"].as_str() {
         Some("accept") => {
             says(&format!("hello, {}", answer["content"]["name"].as_str().unwrap_or("stranger")))

@@ -1,0 +1,218 @@
+//! `mcpmini call`: one tool call. The main job.
+
+use smol::LocalExecutor;
+
+use super::answer::{self, Outcome, Wishes};
+use super::args::Format;
+use super::args::commands::Call;
+use super::catalog::Catalog;
+use super::contact::Contact;
+use super::errors::{Error, Phase};
+use super::exit::Exit;
+use super::output::events;
+use super::run::Run;
+use super::sources;
+use super::task;
+use crate::client::NoResult;
+use crate::protocol::arguments::{self, ArgError, Options, Words};
+use crate::protocol::headers;
+use crate::protocol::json::{self, Json};
+use crate::protocol::jsonrpc::ErrorObject;
+use crate::protocol::message::Sent;
+use crate::protocol::method;
+use crate::protocol::model::tool::Tool;
+use crate::protocol::output_schema;
+use crate::protocol::params::Params;
+use crate::protocol::revision::Tasks;
+
+/// Calls a tool and prints its answer.
+pub(super) async fn run(
+    run: &Run<'_>,
+    call: &Call,
+    executor: &LocalExecutor<'static>,
+) -> Result<Exit, Error> {
+    let words = arguments::parse(&call.args, run.tail).map_err(|mistake| usage(&mistake))?;
+    let contents = sources::read_all(run, words.inputs())?;
+    if call.check_output && !output_schema::AVAILABLE {
+        let text = "--check-output: this build was made without the feature \"schema\"";
+        return Err(Error::new(Exit::Usage, text).phase(Phase::Usage).sent(Sent::No));
+    }
+    let wishes = Wishes::new(run, &call.select, &call.expect, call.save.as_deref())?;
+    let mut contact = Contact::find(run, &call.server, executor)?;
+    let called = answer(run, call, &words, &contents, wishes, &mut contact).await;
+    if let (Format::Events, Err(error)) = (run.settings.output, &called) {
+        events::write_error(run, error);
+    }
+    contact.finish(called).await
+}
+
+async fn answer(
+    run: &Run<'_>,
+    call: &Call,
+    words: &Words,
+    contents: &[Vec<u8>],
+    mut wishes: Wishes<'_>,
+    contact: &mut Contact<'_>,
+) -> Result<Exit, Error> {
+    if call.task {
+        contact.allow_tasks();
+    }
+    let mut tool = tool(call, words, contact).await?;
+    if call.check_output {
+        wishes.schema = Some(output_schema(call, tool.as_ref())?);
+    }
+    let result = send(call, words, contents, &mut tool, contact).await?;
+    let result = match task::created(run, call, result, &wishes, contact).await? {
+        task::Became::Result(result) => result,
+        task::Became::Shown => return Ok(Exit::Ok),
+    };
+    match answer::write(run, &result, &wishes)? {
+        Outcome::Answered => Ok(Exit::Ok),
+        Outcome::ToolFailed(text) => {
+            let error = match unknown_tool(call, tool.as_ref(), contact).await {
+                Some(unknown) => unknown,
+                None => tool_failed(contact, &text),
+            };
+            let error = task::advise(error, call, tool.as_ref(), contact).await;
+            Err(refused_question(contact, error))
+        }
+    }
+}
+
+/// Sends the call; once more, if the tool turns out to be another than it was.
+async fn send(
+    call: &Call,
+    words: &Words,
+    contents: &[Vec<u8>],
+    tool: &mut Option<Tool>,
+    contact: &mut Contact<'_>,
+) -> Result<Json, Error> {
+    let asks_for_task = call.task && task::must_be_asked_for(contact, tool.as_ref()).await?;
+    let mut retried = false;
+    loop {
+        let (params, mirrored) = prepare(call, words, contents, tool.as_ref())?;
+        let params = if asks_for_task { params.with("task", "{}") } else { params };
+        let request = contact.prepare(method::CALL_TOOL, params, mirrored);
+        let repeatable = tool.as_ref().is_some_and(|tool| tool.annotations.is_repeatable());
+        match contact.try_call(request, repeatable).await? {
+            Ok(result) => return Ok(result),
+            Err(NoResult::Error(error))
+                if error.code == ErrorObject::HEADER_MISMATCH && !retried =>
+            {
+                // The tool wants other headers than it did (2026-07-28, Client Behavior).
+                retried = true;
+                Catalog::forget(contact);
+                *tool = Some(Catalog::find(contact, &call.tool).await?);
+            }
+            Err(no_result) => {
+                if let NoResult::Error(_) = no_result {
+                    // The tool may be gone, or take other arguments now.
+                    Catalog::forget(contact);
+                }
+                let error = contact.explain(no_result);
+                let error = task::advise(error, call, tool.as_ref(), contact).await;
+                return Err(refused_question(contact, error));
+            }
+        }
+    }
+}
+
+/// The tool, if anything about it must be known: the types of its arguments, which of them are
+/// mirrored into headers, its output schema, whether it can run as a task, or whether it may run
+/// twice.
+pub(super) async fn tool(
+    call: &Call,
+    words: &Words,
+    contact: &mut Contact<'_>,
+) -> Result<Option<Tool>, Error> {
+    if call.no_schema {
+        return Ok(None);
+    }
+    let needs_revision = contact.is_http() || call.task;
+    let revision = match contact.known_revision() {
+        None if needs_revision => Some(contact.settle().await?),
+        known => known,
+    };
+    let mirrors = contact.is_http() && revision.is_some_and(|revision| revision.mirrored_headers);
+    let tasks = call.task && revision.is_some_and(|revision| revision.tasks == Tasks::Asked);
+    let retries = 0 < contact.policy().asked;
+    match mirrors || tasks || retries || call.check_output || words.needs_schema() {
+        true => Catalog::find(contact, &call.tool).await.map(Some),
+        false => Ok(None),
+    }
+}
+
+/// The schema that the structured answer must fit. A tool without one cannot be checked, which is
+/// told before it runs.
+fn output_schema(call: &Call, tool: Option<&Tool>) -> Result<String, Error> {
+    match tool.and_then(Tool::output_schema) {
+        Some(schema) => Ok(schema.to_owned()),
+        None => {
+            let text = format!("the tool \"{}\" has no output schema to check by", call.tool);
+            Err(Error::new(Exit::Mismatch, text).phase(Phase::Request).sent(Sent::No))
+        }
+    }
+}
+
+/// The parameters of the call, and the arguments to mirror into headers.
+pub(super) fn prepare(
+    call: &Call,
+    words: &Words,
+    contents: &[Vec<u8>],
+    tool: Option<&Tool>,
+) -> Result<(Params, Vec<(String, String)>), Error> {
+    // The same words are judged in the same way whether the tool happens to be known or not.
+    let schema = tool.filter(|_| words.needs_schema()).map(Tool::schema);
+    let options = Options { check: !call.no_check };
+    let arguments = arguments::build(words, contents, schema.as_ref(), options);
+    let arguments = arguments.map_err(|mistake| usage(&mistake))?;
+    let mirrored = tool.map_or(Ok(Vec::new()), |tool| mirrored(tool, &arguments))?;
+    let params = Params::new().with("name", json::string(&call.tool)).with("arguments", arguments);
+    Ok((params, mirrored))
+}
+
+/// The arguments of a tool to mirror into headers; `arguments` is the text of an object.
+pub(super) fn mirrored(tool: &Tool, arguments: &str) -> Result<Vec<(String, String)>, Error> {
+    match tool.input_schema().map(headers::mirrored) {
+        Some(Ok(annotated)) => headers::values(&annotated, arguments)
+            .map_err(|unfit| Error::new(Exit::Usage, unfit.to_string()).phase(Phase::Usage)),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// Many servers report a tool that they do not have as a tool that failed. Their list tells them
+/// apart; it is asked for only after a failure, and only if it was not before.
+async fn unknown_tool(
+    call: &Call,
+    tool: Option<&Tool>,
+    contact: &mut Contact<'_>,
+) -> Option<Error> {
+    if tool.is_some() {
+        return None;
+    }
+    let catalog = Catalog::fetch(contact).await.ok()?;
+    catalog.require(&call.tool, contact).err().filter(|error| error.exit == Exit::Rpc)
+}
+
+/// A tool that says that it failed.
+pub(super) fn tool_failed(contact: &Contact<'_>, text: &str) -> Error {
+    let text = if text.is_empty() { "the tool failed and does not say why" } else { text };
+    let error = Error::new(Exit::ToolError, text).phase(Phase::Request).sent(Sent::Yes);
+    error.server(contact.server.name.clone())
+}
+
+/// A call that failed after a question was refused failed for want of an answer.
+fn refused_question(contact: &Contact<'_>, error: Error) -> Error {
+    match (contact.refused_question(), error.exit) {
+        (Some(question), Exit::ToolError | Exit::Rpc) => {
+            let asked = contact.explain(NoResult::Asked(question));
+            Error { message: format!("{}; then: {}", asked.message, error.message), ..asked }
+        }
+        _ => error,
+    }
+}
+
+/// The error for arguments that make no sense.
+pub(super) fn usage(mistake: &ArgError) -> Error {
+    Error::new(Exit::Usage, mistake.to_string()).phase(Phase::Usage).sent(Sent::No)
+}
