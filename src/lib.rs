@@ -10,6 +10,7 @@ pub mod store;
 pub mod config;
 pub mod transport;
 
+pub mod auth;
 pub mod cache;
 pub mod trust;
 

@@ -5,20 +5,23 @@
 //!                                            how the session begins; `ask`: every ability is there,
 //!                                            `forms`, `urls`: only that one, `listen`, `text-ids`,
 //!                                            `tasks`, `log=LEVEL`;
-//!                                            `relay`: calls are carried for others
+//!                                            `relay`: calls are carried for others;
+//!                                            `authorizes`: refusals may be answered
 //! join                                       the session is somebody else's
 //! joined DATE                                … and it is open
 //! reported N | - {...}                       … who has no answer, or cannot open it
 //! call METHOD {"param": ...}                 the caller begins a call: 30 s idle, no total limit
 //! call-within 5000ms METHOD {...}            … with a limit on the whole
 //! answer {...}  |  refuse                    the caller answers the oldest question, or cannot
+//! retry  |  forgo                            there are other credentials, or there are none
 //! cancel                                     the caller gives up the newest call
 //! cancel-all                                 … or all of them
 //! > METHOD id=N key=value…                   the session must send this next
 //! > cancel N METHOD                          … or give up that request, with that notice
 //! > listen                                   … or open the stream
 //! < {"id": 1, …}                             the server sends this
-//! refused N STATUS [in-session] {…}          the HTTP server refuses a request
+//! refused N STATUS [in-session] [scope] {…}  the HTTP server refuses a request, perhaps for want of
+//!                                            a scope; N is `-` for a message without an answer
 //! responding N                               events begin to arrive for a request
 //! ended N                                    the response stream ends
 //! broken N TEXT                              one exchange fails
@@ -103,6 +106,8 @@ impl Player {
                 let error = mcpmini::protocol::jsonrpc::ErrorObject::method_not_found();
                 self.session.answer(to, Err(error));
             }
+            "retry" => self.session.retry(self.now),
+            "forgo" => self.session.forgo(),
             "cancel" => self.session.cancel(*self.tickets.last().unwrap(), "test"),
             "wait" => {
                 self.next_is("wait");
@@ -127,7 +132,7 @@ impl Player {
                     .for_each(|one| self.session.handle_incoming(one.into(), self.now));
                 return;
             }
-            "refused" => Incoming::Refused(refused(id, more)),
+            "refused" => Incoming::Refused(refused(number.parse().ok(), more)),
             "responding" => Incoming::Responding(id),
             "ended" => Incoming::Ended { id, how: Ending::Early(more.to_owned()) },
             "broken" => Incoming::Broken { id: Some(id), fault: fault(more) },
@@ -205,6 +210,9 @@ impl Player {
             },
             Event::Notified(notification) => format!("! notified {}", notification.method),
             Event::Failed(_, failure) => format!("! failed {}", failure_text(&failure)),
+            Event::Challenged(challenged) => {
+                format!("! challenged {} round {}", challenged.refused.status, challenged.round)
+            }
             Event::Oddity(oddity) => format!("! odd {}", oddity_text(&oddity)),
             Event::Closed(fault) => format!("! closed {}", fault.text),
         }
@@ -289,21 +297,29 @@ fn oddity_text(oddity: &Oddity) -> String {
     }
 }
 
-fn refused(id: u64, rest: &str) -> Refused {
+fn refused(id: Option<u64>, rest: &str) -> Refused {
     let mut words = rest.splitn(2, ' ');
     let status = words.next().unwrap().parse().unwrap();
-    let rest = words.next().unwrap_or("");
-    let (in_session, body) = match rest.strip_prefix("in-session") {
-        Some(body) => (true, body.trim()),
-        None => (false, rest),
+    let mut rest = words.next().unwrap_or("").trim();
+    let mut takes = |word| match rest.strip_prefix(word) {
+        Some(after) => {
+            rest = after.trim();
+            true
+        }
+        None => false,
+    };
+    let (in_session, scope) = (takes("in-session"), takes("scope"));
+    let challenges = match scope {
+        true => vec!["Bearer error=\"insufficient_scope\", scope=\"s\"".to_owned()],
+        false => Vec::new(),
     };
     let mut message = None;
-    decode(body.as_bytes().to_vec(), &Limits::default(), &mut |one| {
+    decode(rest.as_bytes().to_vec(), &Limits::default(), &mut |one| {
         if let mcpmini::protocol::jsonrpc::decode::Decoded::Message(one) = one {
             message = Some(Box::new(one));
         }
     });
-    Refused { id: Some(id), status, in_session, message, ..Refused::default() }
+    Refused { id, status, in_session, challenges, message, ..Refused::default() }
 }
 
 fn fault(text: &str) -> Fault {
@@ -343,6 +359,8 @@ fn profile(words: &str) -> Profile {
         relays: words.contains("relay"),
         listen: words.contains("listen"),
         log_level: level.map(|level| Level::named(level).unwrap()),
+        authorizes: words.contains("authorizes"),
+        extensions: Vec::new(),
         tasks: words.contains("tasks"),
     }
 }

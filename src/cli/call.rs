@@ -7,6 +7,7 @@ use super::args::Format;
 use super::args::commands::Call;
 use super::catalog::Catalog;
 use super::contact::Contact;
+use super::dry_run;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::output::events;
@@ -39,6 +40,9 @@ pub(super) async fn run(
     }
     let wishes = Wishes::new(run, &call.select, &call.expect, call.save.as_deref())?;
     let mut contact = Contact::find(run, &call.server, executor)?;
+    if call.dry_run {
+        return rehearse(call, &words, &contents, &mut contact);
+    }
     let called = answer(run, call, &words, &contents, wishes, &mut contact).await;
     if let (Format::Events, Err(error)) = (run.settings.output, &called) {
         events::write_error(run, error);
@@ -115,6 +119,29 @@ async fn send(
             }
         }
     }
+}
+
+/// Shows what would be sent.
+fn rehearse(
+    call: &Call,
+    words: &Words,
+    contents: &[Vec<u8>],
+    contact: &mut Contact<'_>,
+) -> Result<Exit, Error> {
+    if call.task {
+        contact.allow_tasks();
+    }
+    let tool = match call.no_schema {
+        true => None,
+        false => dry_run::stored_tool(contact, &call.tool, words.needs_schema())?,
+    };
+    let (params, mirrored) = prepare(call, words, contents, tool.as_ref())?;
+    let is_asked = contact.known_revision().is_some_and(|known| known.tasks == Tasks::Asked);
+    let params = match call.task && is_asked && task::may_run_as_task(tool.as_ref()) {
+        true => params.with("task", "{}"),
+        false => params,
+    };
+    dry_run::show(contact, method::CALL_TOOL, params, mirrored)
 }
 
 /// The tool, if anything about it must be known: the types of its arguments, which of them are

@@ -9,6 +9,7 @@ use smol::LocalExecutor;
 use super::args::choices::{IdFormat, Protocol};
 use super::args::settings;
 use super::args::values::Assigned;
+use super::authorize;
 use super::duration;
 use super::errors::Error;
 use super::exit::Exit;
@@ -18,19 +19,18 @@ use super::session;
 use super::target;
 use super::terminal;
 use super::watcher::Watcher;
-use crate::cache::{Eras, Lists, Mode};
+use crate::auth::{Authorizer, How, Person};
+use crate::cache::{Eras, Lists};
 use crate::client::retry::Policy;
-use crate::client::{Access, Flights, Landed, Link, NoResult, Server};
-use crate::config::{self, Binding, Endpoint};
-use crate::protocol::Revision;
+use crate::client::{self, Access, Flights, Landed, Link, NoResult, Server};
+use crate::config::{self, Endpoint};
 use crate::protocol::json::{self, Json};
 use crate::protocol::message::Sent;
 use crate::protocol::method;
 use crate::protocol::opening::Certainty;
 use crate::protocol::params::Params;
-use crate::protocol::session::{
-    Abilities, About, Call, Failure, Limit, Profile, Question, Session, TimedOut,
-};
+use crate::protocol::session::{Abilities, About, Call, Failure, Profile, Question, Session};
+use crate::protocol::{Outgoing, Revision};
 use crate::trust;
 
 /// How long a server may leave a probe unanswered before it gets `initialize` beside it. A process
@@ -52,11 +52,15 @@ pub(super) struct Contact<'a> {
     eras: Eras,
     certainty: OnceCell<Certainty>,
     executor: &'a LocalExecutor<'static>,
-    link: Option<Link<'a>>,
+    pub(super) link: Option<Link<'a>>,
     watcher: Watcher<'a>,
     tasks: bool,
     /// Whether the stream of what no request asked for is wanted.
     listens: bool,
+    /// Who can log in.
+    pub(super) person: Person,
+    /// Whether a token that is kept does not count.
+    pub(super) anew: bool,
 }
 
 impl<'a> Contact<'a> {
@@ -72,11 +76,7 @@ impl<'a> Contact<'a> {
         trust::admit(&resolved, run.env, &overrides).map_err(explain::trust)?;
         let server = config::expand(&resolved, &overrides, run.env).map_err(explain::config)?;
         target::check_options(run, &server)?;
-        let mode = match run.settings.cache {
-            settings::Cache::On => Mode::On,
-            settings::Cache::Refresh => Mode::Refresh,
-            settings::Cache::Off => Mode::Off,
-        };
+        let mode = run.cache_mode();
         Ok(Contact {
             run,
             watcher: Watcher::new(run, &server.name)?,
@@ -88,6 +88,11 @@ impl<'a> Contact<'a> {
             link: None,
             tasks: false,
             listens: false,
+            person: match run.settings.login {
+                true => authorize::person(run, How::Browser),
+                false => Person::absent(),
+            },
+            anew: false,
         })
     }
 
@@ -118,7 +123,7 @@ impl<'a> Contact<'a> {
     pub(super) async fn settle(&mut self) -> Result<&'static Revision, Error> {
         let (run, policy) = (self.run, self.policy());
         let (link, watcher) = self.link()?;
-        let settled = link.settle(&policy, watcher).or(async { Err(ended(run).await) }).await;
+        let settled = link.settle(&policy, watcher).or(async { Err(run.ended().await) }).await;
         settled.map_err(|no_result| self.explain(no_result))
     }
 
@@ -130,7 +135,7 @@ impl<'a> Contact<'a> {
             link.meanwhile(passed, &mut self.watcher).await;
             Ok(())
         };
-        passed.or(async { Err(ended(run).await) }).await
+        passed.or(async { Err(run.ended().await) }).await
     }
 
     /// Makes a request and waits for its result.
@@ -214,6 +219,21 @@ impl<'a> Contact<'a> {
         Ok(result)
     }
 
+    /// Everything that would go out for a request, its own message last. `authorizer` is what gets
+    /// tokens for the server.
+    pub(super) fn rehearse(
+        &self,
+        method: &str,
+        params: Params,
+        mirrored: Vec<(String, String)>,
+        authorizer: Option<&Authorizer>,
+    ) -> Vec<Outgoing> {
+        let call = self.prepare(method, params, mirrored);
+        let mut profile = self.profile();
+        profile.extensions.extend(authorizer.into_iter().flat_map(Authorizer::extensions));
+        client::rehearse(self.certainty(), profile, call)
+    }
+
     /// Waits for the next of many calls to end, see [`Flights::landed`].
     pub(super) async fn landed<T>(&mut self, flights: &mut Flights<T>) -> Result<Landed<T>, Error> {
         let (link, watcher) = self.link()?;
@@ -276,6 +296,7 @@ impl<'a> Contact<'a> {
             why_unanswered: self.watcher.why_refused(),
         };
         let error = explain::no_result(no_result, &place).server(self.server.name.clone());
+        let error = self.without_secrets(self.with_denial(error));
         if error.stderr_tail.is_some() {
             return error;
         }
@@ -337,14 +358,19 @@ impl<'a> Contact<'a> {
     pub(super) fn link(&mut self) -> Result<(&mut Link<'a>, &mut Watcher<'a>), Error> {
         let link = match self.link.take() {
             Some(link) => link,
-            None => Link::new(self.access()?),
+            None => {
+                let access = self.access()?;
+                let authorizer = self.loaded_authorizer(&access.server)?;
+                Link::new(access, authorizer)
+            }
         };
         Ok((self.link.insert(link), &mut self.watcher))
     }
 
-    fn access(&self) -> Result<Access<'a>, Error> {
+    /// What the session is told about us.
+    fn profile(&self) -> Profile {
         let abilities = self.watcher.abilities();
-        let profile = Profile {
+        Profile {
             client: (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
             abilities,
             probe_timeout: if self.is_http() { PROBE_TIMEOUT_HTTP } else { PROBE_TIMEOUT_STDIO },
@@ -355,11 +381,22 @@ impl<'a> Contact<'a> {
             // Over HTTP a legacy server may put its questions on the stream that nobody asked for.
             listen: self.is_http() && (self.listens || abilities != Abilities::default()),
             log_level: self.run.globals.log_level,
-        };
+            authorizes: false,
+            extensions: Vec::new(),
+        }
+    }
+
+    fn access(&self) -> Result<Access<'a>, Error> {
         let (executor, limits, certainty) = (self.executor, self.run.limits(), self.certainty());
-        let server = match session::target(self.run, &self.server, abilities)? {
+        let profile = self.profile();
+        let shared = match self.anew {
+            // Whoever logs in wants to hear from the server itself.
+            true => None,
+            false => session::target(self.run, &self.server, profile.abilities)?,
+        };
+        let server = match shared {
             Some(shared) => Server::Shared(shared),
-            None => self.target()?,
+            None => target::server(self.run, &self.server)?,
         };
         Ok(Access { executor, server, limits, certainty, profile })
     }
@@ -396,7 +433,7 @@ impl<'a> Contact<'a> {
     }
 
     /// What is known about the revision before the server is asked. Looked up once.
-    fn certainty(&self) -> Certainty {
+    pub(super) fn certainty(&self) -> Certainty {
         *self.certainty.get_or_init(|| {
             if let Some(pinned) = self.pin() {
                 return Certainty::Pinned(pinned);
@@ -407,33 +444,4 @@ impl<'a> Contact<'a> {
             }
         })
     }
-
-    fn target(&self) -> Result<Server, Error> {
-        match &self.server.endpoint {
-            Endpoint::Stdio(endpoint) => Ok(Server::Stdio(target::stdio(self.run, endpoint))),
-            Endpoint::Http(endpoint) => {
-                let target = target::http(self.run, endpoint)?;
-                Ok(match endpoint.binding {
-                    Binding::Sse => Server::Sse(target),
-                    Binding::Auto | Binding::Http => Server::Http(target),
-                })
-            }
-        }
-    }
-}
-
-/// Ready when the run must end without an answer: by a signal, or because its time is over.
-pub(super) async fn ended(run: &Run<'_>) -> NoResult {
-    let interrupted =
-        async { NoResult::Interrupted { signal: run.interrupted().await, sent: false } };
-    let expired = async {
-        match run.deadline {
-            Some(deadline) => async_io::Timer::at(deadline).await,
-            None => futures_lite::future::pending().await,
-        };
-        let (limit, after) = (Limit::Total, Duration::ZERO);
-        let timed_out = TimedOut { limit, after, sent: false, streaming: false };
-        NoResult::Failed(Failure::TimedOut(timed_out))
-    };
-    interrupted.or(expired).await
 }

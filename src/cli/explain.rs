@@ -159,9 +159,7 @@ fn timeout(timed_out: TimedOut, place: &Place<'_>) -> Error {
 fn refused(refused: &Refused) -> Error {
     let error = Error::from(refused).phase(Phase::Request);
     let hint = match refused.status {
-        401 => {
-            "the server wants a token: --bearer-file FILE, --bearer-command CMD or -H 'Authorization: …'"
-        }
+        401 => "the server does not take the token that it was given",
         403 => "the token does not allow this",
         404 | 405 => "is this the address of an MCP endpoint?",
         300..=399 => {

@@ -7,23 +7,28 @@ pub mod exit;
 pub mod help;
 pub mod terminal;
 
+mod access;
 mod answer;
 mod answers;
 mod approve;
+mod authorize;
 mod batch;
 mod bench;
-mod browser;
 mod call;
 mod catalog;
 mod complete;
+mod completions;
+mod config;
 mod contact;
 mod credentials;
 mod describe;
+mod dry_run;
 mod explain;
 mod find;
 mod info;
 mod lines;
 mod listing;
+mod login;
 mod output;
 mod pattern;
 mod ping;
@@ -31,6 +36,7 @@ mod progress;
 mod prompts;
 mod questions;
 mod read;
+mod replay;
 mod resources;
 mod rpc;
 mod run;
@@ -42,6 +48,7 @@ mod target;
 mod task;
 mod together;
 mod tools;
+mod tracer;
 mod watch;
 mod watcher;
 
@@ -58,6 +65,12 @@ use crate::env::streams::ENDLESS;
 
 /// Does what the command line says; tells how the program ends.
 pub fn main(env: &Env) -> Exit {
+    if env.args.get(1).is_some_and(|word| word == completions::WORD) {
+        return completions::answer(env);
+    }
+    if env.args.get(1..).is_some_and(help::is_man_wanted) {
+        return print(Stream::Stdout, &help::man(), Exit::Ok);
+    }
     let variable = |name: &str| env.setting(name).and_then(|value| value.into_string().ok());
     let words = env.args.iter().skip(1).cloned().collect();
     let invocation = match parse(words) {
@@ -75,7 +88,9 @@ pub fn main(env: &Env) -> Exit {
     let executor = LocalExecutor::new();
     let exit = async_io::block_on(executor.run(async {
         executor.spawn(async_process::driver()).detach();
-        match dispatch(&run, &executor).await {
+        let done = dispatch(&run, &executor).await;
+        run.check_trace();
+        match done {
             Ok(exit) => exit,
             Err(error) => {
                 run.report(&error);
@@ -88,14 +103,20 @@ pub fn main(env: &Env) -> Exit {
 }
 
 fn say_farewell(farewell: &Farewell) -> Exit {
-    match farewell.stream.write(farewell.text.as_bytes(), ENDLESS) {
-        Ok(()) => farewell.exit,
+    print(farewell.stream, &farewell.text, farewell.exit)
+}
+
+/// Prints a text that is all there is to do.
+fn print(stream: Stream, text: &str, exit: Exit) -> Exit {
+    match stream.write(text.as_bytes(), ENDLESS) {
+        Ok(()) => exit,
         Err(unwritten) => output::unwritten(unwritten).exit,
     }
 }
 
 async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Exit, Error> {
     output::check(run)?;
+    run.open_trace()?;
     match run.command() {
         Command::Call(call) => call::run(run, call, executor).await,
         Command::Tools(tools) => tools::run(run, tools, executor).await,
@@ -116,5 +137,13 @@ async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Ex
         Command::Session(session) => session::run(run, session, executor).await,
         Command::Watch(watch) => watch::run(run, watch, executor).await,
         Command::Approve(approve) => approve::run(run, approve),
+        Command::Login(command) => login::login(run, command, executor).await,
+        Command::Logout(command) => login::logout(run, command, executor).await,
+        Command::Token(command) => login::token(run, command, executor).await,
+        Command::Add(add) => config::add(run, add),
+        Command::Remove(remove) => config::remove(run, remove),
+        Command::Config(config) => config::run(run, config),
+        Command::Replay(replay) => replay::run(run, replay).await,
+        Command::Completions(wanted) => completions::print_script(run, wanted.shell),
     }
 }

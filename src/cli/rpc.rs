@@ -5,6 +5,7 @@ use smol::LocalExecutor;
 use super::answer::Wishes;
 use super::args::commands::Rpc;
 use super::contact::Contact;
+use super::dry_run;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::explain;
@@ -13,8 +14,11 @@ use super::run::Run;
 use super::sources;
 use crate::client::NoResult;
 use crate::protocol::json::{self, Json};
+use crate::protocol::jsonrpc::ErrorObject;
 use crate::protocol::message::Sent;
+use crate::protocol::method;
 use crate::protocol::params::Params;
+use crate::protocol::similar::closest;
 
 /// Sends a request and prints its result, or the whole message that came back.
 pub(super) async fn run(
@@ -24,8 +28,22 @@ pub(super) async fn run(
 ) -> Result<Exit, Error> {
     let params = params(run, rpc)?;
     let mut contact = Contact::find(run, &rpc.server, executor)?;
+    if rpc.dry_run {
+        return dry_run::show(&contact, &rpc.method, params, Vec::new());
+    }
     let answered = exchange(run, rpc, params, &mut contact).await;
+    let answered = answered.map_err(|error| suggest(error, &rpc.method));
     contact.finish(answered).await
+}
+
+/// Says which method was likely meant when the server does not know one. That is no reason not to
+/// send it: servers have methods of their own.
+fn suggest(error: Error, method: &str) -> Error {
+    let is_unknown = error.code == Some(ErrorObject::METHOD_NOT_FOUND);
+    match closest(method, method::names()).filter(|nearest| is_unknown && *nearest != method) {
+        Some(nearest) => error.hint(format!("did you mean {nearest}?")),
+        None => error,
+    }
 }
 
 fn params(run: &Run<'_>, rpc: &Rpc) -> Result<Params, Error> {

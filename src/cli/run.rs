@@ -1,27 +1,35 @@
 //! One run of the program: what was asked for, and the ways to say something beside the answer.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::task::{Context, Poll, Waker};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use futures_lite::future;
+use async_io::Timer;
+use futures_lite::{FutureExt, future};
 
 use super::args::settings::{self, Settings};
-use super::args::{Command, Globals, Invocation};
+use super::args::{Access, Command, Globals, Invocation};
 use super::errors::warnings::Style;
 use super::errors::{Error, Warnings};
 use super::exit::Exit;
 use super::explain;
 use super::terminal::Stream;
+use super::tracer::Tracer;
+use crate::cache::Mode;
+use crate::client::NoResult;
 use crate::env::Env;
 use crate::env::signals::Endings;
 use crate::protocol::jsonrpc::Limits;
+use crate::protocol::session::{Failure, Limit, TimedOut};
+use crate::protocol::trace::Trace;
 
 /// One run of the program.
 #[derive(Debug)]
 pub(super) struct Run<'a> {
     /// The options of every command.
     pub(super) globals: &'a Globals,
+    /// Those of them that are about tokens.
+    pub(super) access: &'a Access,
     /// The words after `--`.
     pub(super) tail: &'a [String],
     /// What options and environment say together.
@@ -32,6 +40,7 @@ pub(super) struct Run<'a> {
     pub(super) deadline: Option<Instant>,
     command: &'a Command,
     warnings: Warnings,
+    tracer: OnceCell<Tracer>,
     endings: Endings,
     /// How many signals have come, and the number of the last one.
     interruptions: Cell<(u32, i32)>,
@@ -48,12 +57,14 @@ impl<'a> Run<'a> {
         };
         Run {
             globals: &invocation.globals,
+            access: &invocation.access,
             tail: &invocation.tail,
             deadline: total.map(|total| Instant::now() + total),
             settings,
             env,
             command: &invocation.command,
             warnings: Warnings::new(style),
+            tracer: OnceCell::new(),
             // Without it, a signal ends us at once, and the end of its input ends the server.
             endings: Endings::watch().unwrap_or_default(),
             interruptions: Cell::default(),
@@ -73,6 +84,15 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// How far what was learnt before may be used.
+    pub(super) fn cache_mode(&self) -> Mode {
+        match self.settings.cache {
+            settings::Cache::On => Mode::On,
+            settings::Cache::Refresh => Mode::Refresh,
+            settings::Cache::Off => Mode::Off,
+        }
+    }
+
     /// The number of the next signal that asks us to end. Everybody who waits is told; all must
     /// wait in one task.
     pub(super) async fn interrupted(&self) -> i32 {
@@ -88,6 +108,27 @@ impl<'a> Run<'a> {
             }
         })
         .await
+    }
+
+    /// Ready when the run must end without an answer: by a signal, or because its time is over.
+    pub(super) async fn ended(&self) -> NoResult {
+        let interrupted =
+            async { NoResult::Interrupted { signal: self.interrupted().await, sent: false } };
+        let expired = async {
+            self.expired().await;
+            let (limit, after) = (Limit::Total, Duration::ZERO);
+            let timed_out = TimedOut { limit, after, sent: false, streaming: false };
+            NoResult::Failed(Failure::TimedOut(timed_out))
+        };
+        interrupted.or(expired).await
+    }
+
+    /// Ready when the time for everything is over.
+    pub(super) async fn expired(&self) {
+        match self.deadline {
+            Some(deadline) => drop(Timer::at(deadline).await),
+            None => future::pending().await,
+        }
     }
 
     /// Takes note of a signal that has come; tells whether one had.
@@ -123,6 +164,27 @@ impl<'a> Run<'a> {
     pub(super) fn remark(&self, message: &str) {
         if 0 < self.globals.verbose {
             self.say_foreign(&format!("mcpmini: {message}\n"));
+        }
+    }
+
+    /// Opens the file of the trace, if one is asked for.
+    pub(super) fn open_trace(&self) -> Result<(), Error> {
+        let Some(target) = &self.settings.trace else { return Ok(()) };
+        let tracer = Tracer::open(target, self.globals.trace.is_none(), self.env)?;
+        self.tracer.set(tracer).expect("a trace is opened once, at the beginning");
+        Ok(())
+    }
+
+    /// What is told of the messages to and from a server.
+    pub(super) fn trace(&self, server: &str) -> Trace {
+        let tracer = self.tracer.get();
+        tracer.map(|tracer| tracer.of_server(server, self.env)).unwrap_or_default()
+    }
+
+    /// Warns when a trace that was asked for is not complete.
+    pub(super) fn check_trace(&self) {
+        if let Some(failure) = self.tracer.get().and_then(Tracer::failure) {
+            self.warn(&failure);
         }
     }
 

@@ -295,6 +295,8 @@ impl<T> Flights<T> {
                 let flight = self.flying.remove(&ticket)?;
                 self.touch_down(flight, Err(NoResult::Failed(failure)));
             }
+            // The client answers challenges by itself.
+            Event::Challenged(_) => (),
             Event::Closed(fault) => return Some(Happening::Closed(fault)),
             Event::Withdrawn(asker) => return Some(Happening::Withdrawn(asker)),
             Event::Subscribed(_, filter) => return Some(Happening::Subscribed(filter)),

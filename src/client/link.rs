@@ -8,8 +8,11 @@ use async_io::Timer;
 use futures_lite::{FutureExt, future};
 use smol::LocalExecutor;
 
+use super::guard::Guard;
 use super::retry::{Breaker, Policy};
 use super::{Client, NoResult, Observer, Pondered, Server, open};
+use crate::auth::{AuthError, Authorizer};
+use crate::env::Secret;
 use crate::protocol::jsonrpc::Limits;
 use crate::protocol::opening::Certainty;
 use crate::protocol::session::{Asker, Event, Profile};
@@ -26,7 +29,8 @@ pub struct Access<'a> {
     pub limits: Limits,
     /// What is known about its era.
     pub certainty: Certainty,
-    /// What the session needs to know about this client.
+    /// What the session needs to know about this client. Whether it authorizes is told by whether
+    /// the link has an authorizer.
     pub profile: Profile,
 }
 
@@ -43,6 +47,9 @@ pub struct Link<'a> {
     starts: u32,
     /// The last lines that the server of the last lost connection wrote on its standard error.
     last_words: String,
+    /// Answers refusals for want of credentials, on one connection after the other. It is with the
+    /// client while there is one.
+    guard: Guard,
 }
 
 /// A lost connection that is being cleaned up.
@@ -67,10 +74,38 @@ pub(super) enum Readiness {
 }
 
 impl<'a> Link<'a> {
-    /// A link that is not open yet.
-    pub fn new(access: Access<'a>) -> Link<'a> {
+    /// A link that is not open yet. Without an authorizer, a refusal for want of credentials ends
+    /// the call.
+    pub fn new(access: Access<'a>, authorizer: Option<Authorizer>) -> Link<'a> {
         let (breaker, last_words) = (Breaker::default(), String::new());
-        Link { access, client: None, ending: None, breaker, starts: 0, last_words }
+        let mut access = access;
+        access.profile.authorizes = authorizer.is_some();
+        access.profile.extensions.extend(authorizer.iter().flat_map(Authorizer::extensions));
+        let guard = Guard::new(authorizer);
+        Link { access, client: None, ending: None, breaker, starts: 0, last_words, guard }
+    }
+
+    fn guard(&self) -> &Guard {
+        self.client.as_ref().map_or(&self.guard, |client| &client.guard)
+    }
+
+    /// What answers refusals for want of credentials; `None` when nothing does, or when it is at
+    /// work.
+    pub fn authorizer(&mut self) -> Option<&mut Authorizer> {
+        match &mut self.client {
+            Some(client) => client.guard.authorizer(),
+            None => self.guard.authorizer(),
+        }
+    }
+
+    /// Why the last refusal for want of credentials had no answer; `None` when it had one.
+    pub fn denial(&self) -> Option<&AuthError> {
+        self.guard().denial()
+    }
+
+    /// What must not be shown in a message.
+    pub fn secrets(&self) -> Vec<Secret> {
+        self.guard().secrets()
     }
 
     /// The client, to be driven.
@@ -105,11 +140,13 @@ impl<'a> Link<'a> {
     /// reported to the first call.
     pub fn open(&mut self) -> &mut Client {
         let (access, starts, breaker) = (&self.access, &mut self.starts, &mut self.breaker);
+        let guard = &mut self.guard;
         self.client.get_or_insert_with(|| {
             *starts += 1;
             breaker.started(Instant::now());
             let Access { executor, server, limits, certainty, profile } = access.clone();
-            open(executor, server, limits, certainty, profile)
+            let client = open(executor, server, limits, certainty, profile);
+            Client { guard: std::mem::take(guard), ..client }
         })
     }
 
@@ -193,7 +230,8 @@ impl<'a> Link<'a> {
     }
 
     fn discard(&mut self) {
-        let Some(client) = self.client.take() else { return };
+        let Some(mut client) = self.client.take() else { return };
+        self.guard = std::mem::take(&mut client.guard);
         self.last_words = client.stderr_tail();
         if let (Certainty::Unknown, Some(about)) = (self.access.certainty, client.session().about())
         {
@@ -230,6 +268,9 @@ impl<'a> Link<'a> {
             drop(calm);
             future::pending().await
         };
-        done.or(impatient).await;
+        let leaving = async {
+            future::zip(done, self.guard.finish()).await;
+        };
+        leaving.or(impatient).await;
     }
 }

@@ -13,9 +13,11 @@ pub mod retry;
 
 mod answering;
 mod flights;
+mod guard;
 mod link;
 mod open;
 mod pages;
+mod rehearse;
 
 use std::future::Future;
 use std::time::{Duration, Instant};
@@ -26,9 +28,11 @@ use futures_lite::FutureExt;
 use self::answering::Answering;
 pub use self::answering::Pondered;
 pub use self::flights::{Flights, Happening, Landed};
+use self::guard::Guard;
 pub use self::link::{Access, Link};
 pub use self::open::{Server, open};
 pub use self::pages::{Pages, RepeatedPage};
+pub use self::rehearse::rehearse;
 use crate::protocol::Session;
 use crate::protocol::jsonrpc::{ErrorObject, Notification};
 use crate::protocol::message::Incoming;
@@ -47,6 +51,7 @@ pub struct Client {
     connection: Connection,
     transport: smol::Task<()>,
     answering: Answering,
+    guard: Guard,
 }
 
 /// Who is told what happens beside the answer to a call.
@@ -90,6 +95,16 @@ pub enum NoResult {
         /// Whether the call had been handed to the transport.
         sent: bool,
     },
+}
+
+/// What comes next.
+enum Next {
+    Incoming(Incoming),
+    Timeout,
+    /// Whether there are other credentials now.
+    Authorized(bool),
+    /// The answer to a question.
+    Answered(Asker, Result<String, ErrorObject>),
 }
 
 impl NoResult {
@@ -153,7 +168,7 @@ impl Client {
                     self.session.answer(question.from, Err(refusal));
                 }
             },
-            Event::Answered(..) | Event::Failed(..) | Event::Closed(_) => (),
+            Event::Answered(..) | Event::Failed(..) | Event::Closed(_) | Event::Challenged(_) => (),
             Event::Withdrawn(_) | Event::Subscribed(..) | Event::Listening(_) => (),
         }
     }
@@ -181,29 +196,38 @@ impl Client {
 
     /// Does the next thing that the session wants; it may be to tell something.
     async fn step(&mut self) -> Option<Event> {
+        self.guard.prepare().await;
         match self.session.poll(Instant::now()) {
+            Output::Event(Event::Challenged(challenged)) => self.guard.challenge(*challenged),
             Output::Event(event) => {
                 self.answering.heed(&event);
                 return Some(event);
             }
             Output::Transmit(outgoing) => self.connection.send(outgoing),
-            Output::Wait(until) => {
-                let Client { connection, answering, .. } = self;
-                let received = async { Happened::Received(receive(connection, until).await) };
-                let answered = async {
-                    let (asker, answer) = answering.next().await;
-                    Happened::Answered(asker, answer)
-                };
-                match received.or(answered).await {
-                    Happened::Received(Some(incoming)) => {
-                        self.session.handle_incoming(incoming, Instant::now());
-                    }
-                    Happened::Received(None) => self.session.handle_timeout(Instant::now()),
-                    Happened::Answered(asker, answer) => self.session.answer(asker, answer),
-                }
-            }
+            Output::Wait(until) => self.wait(until).await,
         }
         None
+    }
+
+    /// Waits for what comes first: something from the server, other credentials, the answer to a
+    /// question, or that instant.
+    async fn wait(&mut self, until: Option<Instant>) {
+        let authorized = async { Next::Authorized(self.guard.answered().await) };
+        let received =
+            async { receive(&self.connection, until).await.map_or(Next::Timeout, Next::Incoming) };
+        let answered = async {
+            let (asker, answer) = self.answering.next().await;
+            Next::Answered(asker, answer)
+        };
+        let next = authorized.or(received).or(answered).await;
+        let now = Instant::now();
+        match next {
+            Next::Incoming(incoming) => self.session.handle_incoming(incoming, now),
+            Next::Timeout => self.session.handle_timeout(now),
+            Next::Authorized(true) => self.session.retry(now),
+            Next::Authorized(false) => self.session.forgo(),
+            Next::Answered(asker, answer) => self.session.answer(asker, answer),
+        }
     }
 
     /// Gives up what is still open, hands what the session has to say to the transport, and waits
@@ -229,14 +253,6 @@ impl Client {
         };
         self.transport.or(impatient).await;
     }
-}
-
-/// What ends a wait.
-enum Happened {
-    /// The transport reports something; `None` when the time is over.
-    Received(Option<Incoming>),
-    /// The answer to a question is there.
-    Answered(Asker, Result<String, ErrorObject>),
 }
 
 async fn receive(connection: &Connection, until: Option<Instant>) -> Option<Incoming> {

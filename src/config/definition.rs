@@ -10,6 +10,7 @@ use jsonc_parser::ast::Object;
 
 use super::digest::{Digest, push_canonical_object};
 use super::fields::{Fields, Issue};
+use super::oauth::OAuthTemplate;
 use super::word::Word;
 use crate::env::Secret;
 use crate::protocol::{Revision, json};
@@ -70,6 +71,8 @@ pub struct HttpTarget {
     pub env_headers: Vec<(String, String)>,
     /// The variable that has a bearer token.
     pub bearer_token_env: Option<String>,
+    /// How to get tokens for the server.
+    pub oauth: Option<OAuthTemplate>,
 }
 
 /// How HTTP is used.
@@ -169,6 +172,7 @@ impl HttpTarget {
             headers: Vec::new(),
             env_headers: Vec::new(),
             bearer_token_env: None,
+            oauth: None,
         }
     }
 }
@@ -210,19 +214,22 @@ fn transport(fields: &mut Fields<'_>, has_url: bool) -> Option<Transport> {
 }
 
 fn stdio_target(fields: &mut Fields<'_>) -> Option<Target> {
-    let mut words = fields.words("command")?.into_iter();
-    let Some(command) = words.next().filter(|command| !command.is_empty()) else {
-        fields.wrong(Issue::NoCommand);
-        return None;
-    };
-    Some(Target::Stdio(StdioTarget {
-        command,
-        args: words.chain(fields.strings("args")).collect(),
+    let words = fields.words("command");
+    let target = StdioTarget {
+        command: String::new(),
+        args: fields.strings("args"),
         env: fields.variables("env"),
         env_file: fields.string("envFile"),
         cwd: fields.string("cwd"),
         inherit_env: fields.flag("inheritEnv") == Some(true),
-    }))
+    };
+    // What is wrong with the others is told, too.
+    let mut words = words?.into_iter();
+    let Some(command) = words.next().filter(|command| !command.is_empty()) else {
+        fields.wrong(Issue::NoCommand);
+        return None;
+    };
+    Some(Target::Stdio(StdioTarget { command, args: words.chain(target.args).collect(), ..target }))
 }
 
 fn http_target(fields: &mut Fields<'_>, binding: Binding, url_field: &str) -> Option<Target> {
@@ -241,7 +248,8 @@ fn http_target(fields: &mut Fields<'_>, binding: Binding, url_field: &str) -> Op
         }
     }
     let url = fields.string(url_field)?;
-    Some(Target::Http(HttpTarget { binding, url, headers, env_headers, bearer_token_env }))
+    let oauth = fields.object("oauth.", OAuthTemplate::read);
+    Some(Target::Http(HttpTarget { binding, url, headers, env_headers, bearer_token_env, oauth }))
 }
 
 fn protocol(fields: &mut Fields<'_>) -> Option<&'static Revision> {

@@ -31,7 +31,10 @@ pub fn expand(
     env: &Env,
 ) -> Result<Server, ConfigError> {
     overrides.fit(resolved)?;
-    let expansion = Expansion { overrides, lookup: Lookup { resolved, env } };
+    let expansion = Expansion {
+        overrides,
+        lookup: Lookup { resolved, env, runs_commands: !overrides.dry_run },
+    };
     let definition = &resolved.definition;
     let endpoint = match &definition.target {
         Target::Stdio(target) => Endpoint::Stdio(expansion.stdio(target)?),
@@ -47,8 +50,9 @@ pub fn expand(
     })
 }
 
-/// More arguments make another server.
-fn identity(resolved: &Resolved, overrides: &Overrides) -> Digest {
+/// The key under which things are remembered about a server that is used with these flags. More
+/// arguments make another server.
+pub fn identity(resolved: &Resolved, overrides: &Overrides) -> Digest {
     if overrides.args.is_empty() {
         return resolved.identity();
     }
@@ -179,7 +183,14 @@ impl Expansion<'_> {
             self.set_header(&mut headers, &format!("-H {name}"), name, value.clone())?;
         }
         let binding = self.overrides.binding.unwrap_or(target.binding);
-        Ok(HttpEndpoint { binding, url, socket, headers })
+        let oauth = target.oauth.as_ref().map(|oauth| oauth.expand(self.lookup)).transpose()?;
+        Ok(HttpEndpoint {
+            binding,
+            url,
+            socket,
+            headers,
+            oauth: Box::new(oauth.unwrap_or_default()),
+        })
     }
 
     /// Sets a header, in place of one of the same name.

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::definition::Binding;
 use super::digest::Digest;
+use super::oauth::OAuth;
 use crate::env::Secret;
 use crate::protocol::Revision;
 
@@ -64,6 +65,8 @@ pub struct HttpEndpoint {
     pub socket: Option<PathBuf>,
     /// Headers for every request: valid names, and values of visible ASCII, blanks and tabs.
     pub headers: Vec<(String, Secret)>,
+    /// How to get tokens.
+    pub oauth: Box<OAuth>,
 }
 
 /// The variables of a process to be started.

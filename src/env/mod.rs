@@ -98,10 +98,7 @@ impl Env {
 
     /// The time now.
     pub fn now(&self) -> SystemTime {
-        match self.clock {
-            Clock::System => SystemTime::now(),
-            Clock::Stopped(at) => at,
-        }
+        self.clock.now()
     }
 
     /// `path`, made absolute by the working directory.
@@ -109,6 +106,16 @@ impl Env {
         match &self.cwd {
             Some(cwd) => cwd.join(path),
             None => path.to_owned(),
+        }
+    }
+}
+
+impl Clock {
+    /// The time now.
+    pub fn now(self) -> SystemTime {
+        match self {
+            Clock::System => SystemTime::now(),
+            Clock::Stopped(at) => at,
         }
     }
 }

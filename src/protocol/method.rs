@@ -116,6 +116,11 @@ static TABLE: [Facts; 18] = [
     plain(LISTEN),
 ];
 
+/// The names of the methods that are known.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    TABLE.iter().map(|facts| facts.name)
+}
+
 /// What is known about a method; a method that is not in the table is not repeatable, and nothing
 /// of it is mirrored.
 pub fn facts(name: &str) -> Facts {

@@ -18,6 +18,7 @@ use crate::protocol::jsonrpc::id::Echo;
 use crate::protocol::jsonrpc::{Limits, Message, Notification, Response, decode};
 use crate::protocol::message::{Delivery, Fault, FaultKind, Incoming, Listening, Outgoing, Sent};
 use crate::protocol::relay::{self, Opening};
+use crate::protocol::trace::{Direction, Trace};
 
 /// What to share.
 #[derive(Debug, Clone)]
@@ -26,6 +27,8 @@ pub struct Target {
     pub socket: PathBuf,
     /// The server.
     pub opening: Opening,
+    /// Who is told of every message.
+    pub trace: Trace,
 }
 
 /// Connects to the socket and carries messages until the conversation ends.
@@ -43,14 +46,20 @@ pub async fn run(target: Target, limits: Limits, port: Port) {
             return drop(port.inbox.send(Incoming::Closed(fault)).await);
         }
     };
-    let ended = read(&stream, limits, &port).or(write(&stream, &target.opening, &port)).await;
+    let ended =
+        read(&stream, limits, &target.trace, &port).or(write(&stream, &target, &port)).await;
     if let Some(fault) = ended {
         let _ = port.inbox.send(Incoming::Closed(fault)).await;
     }
 }
 
 /// Reads messages until the socket ends.
-async fn read(mut stream: &Async<UnixStream>, limits: Limits, port: &Port) -> Option<Fault> {
+async fn read(
+    mut stream: &Async<UnixStream>,
+    limits: Limits,
+    trace: &Trace,
+    port: &Port,
+) -> Option<Fault> {
     let mut lines = Lines::new(limits.message);
     loop {
         match stream.read(lines.spare()).await {
@@ -60,7 +69,10 @@ async fn read(mut stream: &Async<UnixStream>, limits: Limits, port: &Port) -> Op
         }
         loop {
             match lines.next_line() {
-                Ok(Some(line)) => report(line, &limits, port).await,
+                Ok(Some(line)) => {
+                    trace.frame(Direction::In, &line);
+                    report(line, &limits, port).await;
+                }
                 Ok(None) => break,
                 Err(too_long) => {
                     let limit = too_long.limit;
@@ -110,22 +122,22 @@ fn other_version() -> Incoming {
 }
 
 /// Writes what the client sends until it closes the connection.
-async fn write(mut stream: &Async<UnixStream>, opening: &Opening, port: &Port) -> Option<Fault> {
-    let mut text = opening.to_line() + "\n";
+async fn write(mut stream: &Async<UnixStream>, target: &Target, port: &Port) -> Option<Fault> {
+    let mut text = target.opening.to_line() + "\n";
     loop {
         if stream.write_all(text.as_bytes()).await.is_err() {
             // What was sent before is still to be read, and its end will say the rest.
             return futures_lite::future::pending().await;
         }
         text = match port.outbox.recv().await {
-            Ok(outgoing) => lines(outgoing, port),
+            Ok(outgoing) => lines(outgoing, &target.trace, port),
             Err(_) => return None,
         };
     }
 }
 
 /// What goes over the socket, with line ends.
-fn lines(outgoing: Outgoing, port: &Port) -> String {
+fn lines(outgoing: Outgoing, trace: &Trace, port: &Port) -> String {
     let delivery = match outgoing {
         Outgoing::Deliver(delivery) => delivery,
         Outgoing::Cancel { notice: Some(delivery), .. } => delivery,
@@ -137,6 +149,7 @@ fn lines(outgoing: Outgoing, port: &Port) -> String {
         }
     };
     let Delivery { id, head, body } = delivery;
+    trace.frame(Direction::Out, body.as_bytes());
     match id {
         Some(id) if !head.mirrored.is_empty() => {
             format!("{}\n{body}\n", relay::headers(id, &head.mirrored))

@@ -7,6 +7,7 @@ use url::{Host, Url};
 
 use super::screen::{Gone, Screen, Talk, clean};
 use super::{CANCEL, DECLINE};
+use crate::auth::open_page;
 use crate::protocol::jsonrpc::ErrorObject;
 
 /// Asks the person at the terminal whether to open a URL.
@@ -29,8 +30,9 @@ async fn converse(screen: &Screen, message: &str, url: &Url) -> Result<bool, Gon
             _ => (),
         }
     }
-    if let Err(fault) = screen.browser.open(url.as_str()) {
-        talk.say(&format!("Cannot open it ({fault}): please open it yourself."));
+    // The browser is the user's, and stays when we end.
+    if let Err(fault) = open_page(&screen.env, url.as_str()) {
+        talk.say(&format!("{fault}: please open it yourself."));
     }
     Ok(true)
 }

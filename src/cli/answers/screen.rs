@@ -7,6 +7,7 @@ use smol::lock::Mutex;
 use super::keyboard::Keyboard;
 use crate::cli::run::Run;
 use crate::cli::terminal::{Accent, Stream, accent, set_asking, strip_controls};
+use crate::env::Env;
 use crate::env::streams::ENDLESS;
 
 /// The terminal, and what is needed to use it.
@@ -15,8 +16,8 @@ pub(super) struct Screen {
     /// The server, as the command line names it.
     server: String,
     colored: bool,
-    /// How a page is opened in a browser.
-    pub(super) browser: crate::cli::browser::Browser,
+    /// Where the browser is found.
+    pub(super) env: Env,
     /// Held as long as a question is on the screen: there is one at a time.
     turn: Mutex<()>,
 }
@@ -42,7 +43,7 @@ impl Screen {
         (terminals.stdin && terminals.stderr).then(|| Screen {
             server: server.to_owned(),
             colored: run.settings.color.applies(true),
-            browser: crate::cli::browser::Browser::from_env(run.env),
+            env: run.env.clone(),
             turn: Mutex::new(()),
         })
     }

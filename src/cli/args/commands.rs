@@ -7,11 +7,13 @@ use std::path::PathBuf;
 use argh::{ArgsInfo, FromArgs};
 
 use super::choices::Format;
+use super::config_commands::{Add, Config, Remove};
 use super::globals::Globals;
 use super::numbers::count;
 use super::primitives::{
     Complete, Find, Prompt, Prompts, Read, Resources, Task, TaskAction, Templates, folder,
 };
+use super::shell_commands::{Completions, Replay};
 use super::usage::UsageError;
 use super::values::Expectation;
 use crate::protocol::pointer::Pointer;
@@ -58,6 +60,22 @@ pub enum Command {
     Watch(Watch),
     /// `approve`
     Approve(Approve),
+    /// `login`
+    Login(Login),
+    /// `logout`
+    Logout(Logout),
+    /// `token`
+    Token(Token),
+    /// `add`
+    Add(Add),
+    /// `remove`
+    Remove(Remove),
+    /// `config`
+    Config(Config),
+    /// `replay`
+    Replay(Replay),
+    /// `completions`
+    Completions(Completions),
 }
 
 /// Other names of commands. One-letter names are declared with the command.
@@ -65,7 +83,7 @@ pub(super) const ALIASES: &[(&str, &str)] = &[("raw", "rpc")];
 
 /// Commands that make something of their own of the words after `--`. For all others they are
 /// plain words, which is how a word that begins with a dash is written.
-pub(super) const WITH_TAIL: &[&str] = &["call", "bench", "session"];
+pub(in crate::cli) const WITH_TAIL: &[&str] = &["call", "add", "bench", "session"];
 
 impl Command {
     /// Its name.
@@ -90,6 +108,23 @@ impl Command {
             Command::Session(_) => "session",
             Command::Watch(_) => "watch",
             Command::Approve(_) => "approve",
+            Command::Login(_) => "login",
+            Command::Logout(_) => "logout",
+            Command::Token(_) => "token",
+            Command::Add(_) => "add",
+            Command::Remove(_) => "remove",
+            Command::Config(_) => "config",
+            Command::Replay(_) => "replay",
+            Command::Completions(_) => "completions",
+        }
+    }
+
+    /// Whether it only shows what it would do.
+    pub fn is_dry_run(&self) -> bool {
+        match self {
+            Command::Call(call) => call.dry_run,
+            Command::Rpc(rpc) => rpc.dry_run,
+            _ => false,
         }
     }
 
@@ -116,6 +151,8 @@ impl Command {
             Command::Batch(_) => &[Format::Json],
             Command::Task(task) if task.action == TaskAction::Result => Format::ALL,
             Command::Read(_) => &[Format::Text, Format::Json, Format::Raw],
+            // What they print has the one form that its reader wants.
+            Command::Replay(_) | Command::Completions(_) => &[Format::Text],
             _ => &[Format::Text, Format::Json],
         }
     }
@@ -169,6 +206,10 @@ pub struct Call {
     /// send the arguments even when they do not fit the tool's schema
     #[argh(switch)]
     pub no_check: bool,
+
+    /// print what would be sent, secrets masked; start nothing and contact nobody
+    #[argh(switch)]
+    pub dry_run: bool,
 
     /// print only the value at this JSON Pointer in the result, a text without quotes unless as
     /// --json; - is each element of a list, as in /content/-/text (repeatable)
@@ -272,7 +313,7 @@ pub struct Info {
     pub server: String,
 }
 
-/// ask a server for a sign of life and print the milliseconds it took
+/// ask a server for a sign of life and print how many ms it took
 #[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
 #[argh(subcommand, name = "ping", help_triggers("-h", "--help"))]
 #[argh(example = "mcpmini ping -t 2s https://mcp.example.com/mcp && echo up")]
@@ -292,6 +333,10 @@ pub struct Rpc {
     /// print the whole message that came back, not only its result
     #[argh(switch)]
     pub envelope: bool,
+
+    /// print what would be sent, secrets masked; start nothing and contact nobody
+    #[argh(switch)]
+    pub dry_run: bool,
 
     /// print only the value at this JSON Pointer in the result, a text without quotes unless as
     /// --json; - is each element of a list, as in /content/-/text (repeatable)
@@ -471,6 +516,50 @@ pub struct Approve {
     /// the server
     #[argh(positional, arg_name = "NAME")]
     pub name: Option<String>,
+}
+
+/// log in to a server on the network and keep the token
+#[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
+#[argh(subcommand, name = "login", help_triggers("-h", "--help"))]
+#[argh(note = "Opens the browser (BROWSER) and waits up to five minutes. The token is kept in a \
+               private file and renewed when it ends, so that one login lasts. No other command \
+               opens a browser, unless it is allowed to by --login.")]
+#[argh(example = "mcpmini login https://mcp.example.com/mcp")]
+#[argh(example = "mcpmini login --no-browser linear")]
+#[argh(example = "mcpmini login linear --scope 'issues:read issues:write'")]
+pub struct Login {
+    /// print the address to open, and take the one that the browser ends at from standard input
+    #[argh(switch)]
+    pub no_browser: bool,
+
+    /// print a code to type on another device, for servers that offer that
+    #[argh(switch)]
+    pub device: bool,
+
+    /// the server: a URL, or a name from the configuration
+    #[argh(positional, arg_name = "SERVER")]
+    pub server: String,
+}
+
+/// give back and forget the token of a login
+#[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
+#[argh(subcommand, name = "logout", help_triggers("-h", "--help"))]
+#[argh(example = "mcpmini logout linear")]
+pub struct Logout {
+    /// the server: a URL, or a name from the configuration
+    #[argh(positional, arg_name = "SERVER")]
+    pub server: String,
+}
+
+/// print the header that opens a server, for other programs
+#[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
+#[argh(subcommand, name = "token", help_triggers("-h", "--help"))]
+#[argh(note = "The token is renewed first if it is about to end.")]
+#[argh(example = "mcpmini token linear | curl -H @- https://mcp.linear.app/mcp")]
+pub struct Token {
+    /// the server: a URL, or a name from the configuration
+    #[argh(positional, arg_name = "SERVER")]
+    pub server: String,
 }
 
 // argh wants errors as text.

@@ -10,6 +10,7 @@ use super::choices::{
     Transport, log_level, path,
 };
 use super::numbers::{count, size};
+use super::trace_file::TraceFile;
 use super::values::{Assignment, Header, Private, Variable, private};
 use crate::cli::duration::{self, Limit};
 use crate::net::Resolve;
@@ -221,6 +222,10 @@ pub struct Globals {
     /// the same as --sample cmd:CMD
     #[argh(option, arg_name = "CMD", from_str_fn(line))]
     pub sampling_command: Option<String>,
+
+    /// write every message, as JSON Lines, to a new FILE or to file descriptor N
+    #[argh(option, arg_name = "FILE|fd:N")]
+    pub trace: Option<TraceFile>,
 
     /// read this configuration file and no other
     #[argh(option, arg_name = "FILE", from_str_fn(file))]

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::choices::{Color, Elicit, Format, Protocol};
 use super::keyword::keywords;
+use super::trace_file::TraceFile;
 use super::usage::UsageError;
 use super::values::Assignment;
 use super::{Command, Globals, Invocation};
@@ -28,9 +29,22 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("MCPMINI_PROTOCOL", "VERSION as for --protocol"),
     ("MCPMINI_ERRORS", "json as --json-errors, or text"),
     ("MCPMINI_CACHE", "off as --no-cache, or on"),
+    ("MCPMINI_LOGIN", "auto as --login, or never"),
     ("MCPMINI_SESSION", "the socket of the session whose servers are used"),
+    ("MCPMINI_TRACE", "FILE|fd:N as for --trace, but appends to FILE"),
     ("NO_COLOR", "if not empty, no colours"),
     ("CLICOLOR_FORCE", "if neither empty nor 0, colours even without a terminal"),
+];
+
+/// The variables that are read where they are needed, and what each is for.
+pub const MORE_VARIABLES: &[(&str, &str)] = &[
+    ("MCPMINI_TOKEN", "the token for the server that the command names"),
+    ("MCPMINI_TOKEN_NAME", "the token for the server NAME (in capitals, _ for other signs)"),
+    ("MCPMINI_CLIENT_ID", "ID as for --client-id"),
+    ("MCPMINI_CLIENT_SECRET", "the secret of that client"),
+    ("MCPMINI_STATE_DIR", "DIR for tokens and approvals (default XDG_STATE_HOME/mcpmini)"),
+    ("MCPMINI_CREDENTIAL_HELPER", "CMD that keeps tokens, a Docker credential helper"),
+    ("BROWSER", "CMD that opens a page"),
 ];
 
 /// How long a server may be silent.
@@ -60,6 +74,16 @@ keywords! {
         On = "on",
         /// They are not.
         Off = "off",
+    }
+}
+
+keywords! {
+    /// What to do when a server wants a login (`MCPMINI_LOGIN`).
+    pub enum Login {
+        /// Open the browser.
+        Auto = "auto",
+        /// Fail.
+        Never = "never",
     }
 }
 
@@ -103,6 +127,10 @@ pub struct Settings {
     pub protocol: Option<Protocol>,
     /// What to do when the server asks back.
     pub elicitation: Elicitation,
+    /// Whether a command may open the browser when the server wants a login.
+    pub login: bool,
+    /// Where every message is written to.
+    pub trace: Option<TraceFile>,
 }
 
 /// What to do when the server asks for input.
@@ -140,6 +168,8 @@ impl Settings {
             shutdown_timeout: globals.shutdown_timeout.unwrap_or(SHUTDOWN_TIMEOUT),
             protocol: or_variable(globals.protocol, "MCPMINI_PROTOCOL", env)?,
             elicitation: elicitation(globals),
+            login: or_variable(None, "MCPMINI_LOGIN", env)? == Some(Login::Auto),
+            trace: or_variable(globals.trace.clone(), "MCPMINI_TRACE", env)?,
         })
     }
 }
@@ -151,6 +181,7 @@ impl Invocation {
     /// that asks for one that the command lacks was refused when it was read.
     pub fn settings(&self, env: Environment<'_>) -> Result<Settings, UsageError> {
         let mut settings = Settings::resolve(&self.globals, env)?;
+        settings.login |= self.access.login;
         let formats = Command::formats(&self.command);
         if !formats.contains(&settings.output) {
             settings.output = formats[0];

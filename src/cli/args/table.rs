@@ -2,6 +2,7 @@
 
 use argh::{ArgsInfo, CommandInfoWithArgs, FlagInfo, FlagInfoKind, Optionality, PositionalInfo};
 
+use super::access::Access;
 use super::commands::{ALIASES, Command};
 use super::globals::{Globals, SPELLINGS};
 
@@ -38,7 +39,8 @@ impl Table {
     /// Collects all flags and commands.
     pub fn collect() -> Table {
         let mut table = Table { flags: Vec::new(), commands: Vec::new() };
-        for info in Globals::get_args_info().flags {
+        let of_access = Access::get_args_info().flags.iter().filter(|info| info.long != HELP);
+        for info in Globals::get_args_info().flags.iter().chain(of_access) {
             table.add(info, None);
         }
         for command in Command::get_args_info().commands {

@@ -57,6 +57,8 @@ pub enum Phase {
     Connect,
     /// Agreeing on TLS with it.
     Tls,
+    /// Getting a token for it.
+    Authorize,
     /// Agreeing on a revision with it.
     Negotiate,
     /// Waiting for the answer to a request.
@@ -75,6 +77,7 @@ impl Phase {
             Phase::Start => "start",
             Phase::Connect => "connect",
             Phase::Tls => "tls",
+            Phase::Authorize => "authorize",
             Phase::Negotiate => "negotiate",
             Phase::Request => "request",
             Phase::Output => "output",

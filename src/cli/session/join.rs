@@ -28,8 +28,10 @@ pub(in super::super) fn target(
         let text = format!("the session in {VARIABLE} belongs to somebody else");
         return Err(Error::new(Exit::Trust, text).phase(Phase::Trust).sent(Sent::No));
     }
+    let trace = run.trace(&server.name);
     let (server, identity) = (server.name.clone(), server.identity.to_string());
-    Ok(Some(shared::Target { socket, opening: Opening { server, identity, abilities } }))
+    let opening = Opening { server, identity, abilities };
+    Ok(Some(shared::Target { socket, opening, trace }))
 }
 
 /// Refuses options that come too late: the server has been opened without them.

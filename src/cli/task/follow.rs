@@ -7,7 +7,7 @@ use futures_lite::FutureExt;
 
 use super::about;
 
-use crate::cli::contact::{Contact, ended};
+use crate::cli::contact::Contact;
 use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
 use crate::client::{NoResult, Observer, Reply};
@@ -146,7 +146,7 @@ async fn find_answer(
         Reply::Answer(answer) => Ok(answer),
         Reply::Later(answer) => {
             let found = async { Ok(link.meanwhile(answer, watcher).await) };
-            found.or(async { Err(ended(run).await) }).await
+            found.or(async { Err(run.ended().await) }).await
         }
         Reply::End => Err(NoResult::Asked(question.clone())),
     };

@@ -52,12 +52,8 @@ pub(super) async fn must_be_asked_for(
         Tasks::Extension => return Ok(false),
         Tasks::None => format!("revision {} has no tasks", revision.date),
         Tasks::Asked if !runs_tasks(contact) => "the server runs no tasks".to_owned(),
-        Tasks::Asked => match tool.and_then(task_support).as_deref() {
-            Some("optional" | "required") => return Ok(true),
-            // Whoever does not want the tool to be looked up knows.
-            _ if tool.is_none() => return Ok(true),
-            _ => "the tool does not run as a task".to_owned(),
-        },
+        Tasks::Asked if may_run_as_task(tool) => return Ok(true),
+        Tasks::Asked => "the tool does not run as a task".to_owned(),
     };
     contact.run.warn(&format!("called without a task: {why_not}"));
     Ok(false)
@@ -69,6 +65,13 @@ fn runs_tasks(contact: &Contact<'_>) -> bool {
     let path = ["capabilities", "tasks", "requests", "tools", "call"];
     let greeting = greeting.map(Json::as_str);
     path.iter().try_fold(greeting.unwrap_or("{}"), |here, name| scan::member(here, name)).is_some()
+}
+
+/// Whether a tool may run as a task. Whoever does not want it to be looked up knows.
+pub(super) fn may_run_as_task(tool: Option<&Tool>) -> bool {
+    let is_possible =
+        |tool: &Tool| matches!(task_support(tool).as_deref(), Some("optional" | "required"));
+    tool.is_none_or(is_possible)
 }
 
 fn task_support(tool: &Tool) -> Option<String> {

@@ -9,7 +9,6 @@ mod wanted;
 
 use std::time::{Duration, Instant};
 
-use async_io::Timer;
 use futures_lite::FutureExt;
 use smol::LocalExecutor;
 
@@ -193,10 +192,7 @@ impl Watching<'_> {
         let (link, _) = self.contact.link()?;
         let happened = async { Next::Happened(self.flights.next(link).await) };
         let late = async {
-            match run.deadline {
-                Some(deadline) => drop(Timer::at(deadline).await),
-                None => futures_lite::future::pending().await,
-            }
+            run.expired().await;
             Next::Late
         };
         let interrupted = async { Next::Interrupted(run.interrupted().await) };

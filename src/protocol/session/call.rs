@@ -46,6 +46,10 @@ pub(super) struct OpenCall {
     sent: bool,
     /// Whether the session was lost under this call once.
     pub(super) reopened: bool,
+    /// How often it was refused for want of credentials.
+    pub(super) refusals: u32,
+    /// Which credentials the request under way was sent with.
+    pub(super) credentials: u32,
     /// What the server asked for, and what was answered so far.
     pub(super) input: Input,
 }
@@ -69,6 +73,8 @@ impl Session {
             streaming: false,
             sent: false,
             reopened: false,
+            refusals: 0,
+            credentials: 0,
             input: Input::default(),
         };
         self.calls.insert(ticket, open);
@@ -127,6 +133,7 @@ impl Session {
             let id = self.request(Purpose::Call(ticket), revision, &call, &more);
             if let Some(open) = self.calls.get_mut(&ticket) {
                 (open.request, open.sent, open.streaming) = (Some(id), true, false);
+                open.credentials = self.parked.credentials;
             }
             self.rearm(ticket, now);
         }

@@ -38,8 +38,13 @@ impl Profile {
         if let Some(modes) = self.elicitation(revision) {
             capabilities.push("elicitation", modes);
         }
-        if self.tasks && revision.tasks == Tasks::Extension {
-            capabilities.push("extensions", &format!("{{\"{}\":{{}}}}", task::EXTENSION));
+        let tasks = self.tasks && revision.tasks == Tasks::Extension;
+        let others = self.extensions.iter().copied().filter(|_| revision.request_meta);
+        let mut names = others.chain(tasks.then_some(task::EXTENSION)).peekable();
+        if names.peek().is_some() {
+            let mut extensions = Members::new();
+            names.for_each(|name| extensions.push(name, "{}"));
+            capabilities.push("extensions", &extensions.finish());
         }
         capabilities.finish()
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use super::Ticket;
+use super::{Challenged, Ticket};
 use crate::protocol::json::{Invalid, Json};
 use crate::protocol::jsonrpc::{ErrorObject, Id, Malformed, Notification, Unusual, scan};
 use crate::protocol::message::{Ending, Fault, FaultKind, Listening, Refused, Sent};
@@ -29,6 +29,9 @@ pub enum Event {
     Listening(Listening),
     /// A call ended without an answer.
     Failed(Ticket, Failure),
+    /// The server refuses something for want of credentials; reply with
+    /// [`Session::retry`](super::Session::retry) or [`Session::forgo`](super::Session::forgo).
+    Challenged(Box<Challenged>),
     /// Something was not as it should be, but does not matter to any call.
     Oddity(Oddity),
     /// The connection is gone. All calls that were open have failed before this.

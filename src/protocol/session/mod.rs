@@ -11,6 +11,7 @@
 //! transport reports, or tell it that the time has come. It never blocks and cannot fail.
 
 mod call;
+mod challenge;
 mod declare;
 mod era;
 mod event;
@@ -22,10 +23,12 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
 pub use call::{Call, Ticket};
+pub use challenge::Challenged;
 pub use event::{Asker, Event, Failure, Fate, Limit, Oddity, Question, TimedOut};
 pub use listen::SUBSCRIPTION;
 
 use self::call::OpenCall;
+use self::challenge::Parked;
 use self::era::Stage;
 use self::input::Requests;
 use super::json::Json;
@@ -65,6 +68,11 @@ pub struct Profile {
     pub listen: bool,
     /// Which log messages the server should send; `None` for what it sends unasked.
     pub log_level: Option<Level>,
+    /// Whether the caller can get other credentials when a server refuses a request for want of
+    /// them. If not, such a refusal ends the call.
+    pub authorizes: bool,
+    /// The extensions that the client uses (2026-07-28, Extension Negotiation).
+    pub extensions: Vec<&'static str>,
 }
 
 /// What a server may ask this client for.
@@ -137,6 +145,7 @@ pub struct Session {
     requests: Requests,
     output: VecDeque<Output>,
     counts: Counts,
+    parked: Parked,
 }
 
 impl Session {
@@ -166,6 +175,7 @@ impl Session {
             requests: Requests::default(),
             output: VecDeque::new(),
             counts: Counts::default(),
+            parked: Parked::default(),
         }
     }
 

@@ -13,6 +13,7 @@ use crate::protocol::jsonrpc::Limits;
 use crate::protocol::message::{Fault, FaultKind, Head, Sent};
 use crate::protocol::method::INITIALIZE;
 use crate::protocol::revision::{Era, Revision};
+use crate::protocol::trace::Trace;
 
 /// How answers come back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +42,8 @@ pub(in crate::transport) struct Endpoint {
     revision: Cell<Option<&'static Revision>>,
     pub(in crate::transport) limits: Limits,
     inbox: Sender<Incoming>,
+    /// Who is told of the messages that come in; of those that go out the lanes tell.
+    pub(in crate::transport) trace: Trace,
     /// Held while the stream of 2024-11-05 is being opened.
     pub(in crate::transport) opening: smol::lock::Mutex<()>,
 }
@@ -53,6 +56,7 @@ impl Endpoint {
         sse_fallback: bool,
         limits: Limits,
         inbox: Sender<Incoming>,
+        trace: Trace,
     ) -> Endpoint {
         Endpoint {
             lanes,
@@ -64,6 +68,7 @@ impl Endpoint {
             revision: Cell::new(None),
             limits,
             inbox,
+            trace,
             opening: smol::lock::Mutex::new(()),
         }
     }

@@ -32,6 +32,7 @@ use crate::protocol::framing::jsonl::Lines;
 use crate::protocol::jsonrpc::decode::Decoded;
 use crate::protocol::jsonrpc::{Limits, decode};
 use crate::protocol::message::{Fault, FaultKind, Incoming, Listening, Outgoing, Sent};
+use crate::protocol::trace::{Direction, Trace};
 
 /// What to start.
 #[derive(Debug, Clone)]
@@ -48,6 +49,8 @@ pub struct Target {
     pub stderr: StderrPolicy,
     /// How long to wait for it to go.
     pub patience: Patience,
+    /// Who is told of every message.
+    pub trace: Trace,
 }
 
 /// How long to wait for a server to go, step by step.
@@ -93,8 +96,8 @@ pub async fn run(target: Target, limits: Limits, port: Port) {
         future::pending().await
     };
     let conversation = async {
-        let mut reading = std::pin::pin!(read(stdout, limits, &port));
-        let writing = write(stdin, &port).or(too_late(&port, target.patience));
+        let mut reading = std::pin::pin!(read(stdout, limits, &target.trace, &port));
+        let writing = write(stdin, &target.trace, &port).or(too_late(&port, target.patience));
         match reading.as_mut().or(writing).await {
             Some(end) => {
                 let status = group.last_words(&stderr, LAST_WORDS).await;
@@ -131,7 +134,7 @@ enum End {
 
 /// Reads messages until the output ends. What comes after the client has closed the connection is
 /// thrown away.
-async fn read(mut stdout: ChildStdout, limits: Limits, port: &Port) -> Option<End> {
+async fn read(mut stdout: ChildStdout, limits: Limits, trace: &Trace, port: &Port) -> Option<End> {
     let mut lines = Lines::new(limits.message);
     let end = loop {
         match stdout.read(lines.spare()).await {
@@ -148,7 +151,7 @@ async fn read(mut stdout: ChildStdout, limits: Limits, port: &Port) -> Option<En
         }
         loop {
             match lines.next_line() {
-                Ok(Some(line)) => drop(report(line, &limits, port).await),
+                Ok(Some(line)) => drop(report(line, &limits, trace, port).await),
                 Ok(None) => break,
                 Err(too_long) => return Some(End::TooLong(too_long.limit)),
             }
@@ -156,7 +159,7 @@ async fn read(mut stdout: ChildStdout, limits: Limits, port: &Port) -> Option<En
     };
     let Some(line) = lines.finish() else { return Some(end) };
     // A last line without its line feed counts if it is whole.
-    let whole = report(line, &limits, port).await;
+    let whole = report(line, &limits, trace, port).await;
     Some(match end {
         End::Eof { .. } => End::Eof { truncated: !whole },
         other => other,
@@ -164,7 +167,8 @@ async fn read(mut stdout: ChildStdout, limits: Limits, port: &Port) -> Option<En
 }
 
 /// Reports what a line holds; tells whether it held messages only.
-async fn report(line: Vec<u8>, limits: &Limits, port: &Port) -> bool {
+async fn report(line: Vec<u8>, limits: &Limits, trace: &Trace, port: &Port) -> bool {
+    trace.frame(Direction::In, &line);
     let mut found = Vec::with_capacity(1);
     decode(line, limits, &mut |decoded| found.push(decoded));
     let whole = !found.iter().any(|decoded| matches!(decoded, Decoded::Malformed(_)));
@@ -178,7 +182,7 @@ async fn report(line: Vec<u8>, limits: &Limits, port: &Port) -> bool {
 /// Writes what the client sends until it closes the connection, and then closes the input.
 ///
 /// Never gives up halfway through a message: a half line would spoil the next one.
-async fn write(stdin: ChildStdin, port: &Port) -> Option<End> {
+async fn write(stdin: ChildStdin, trace: &Trace, port: &Port) -> Option<End> {
     let mut stdin = Some(stdin);
     let mut batch = Vec::new();
     while let Ok(outgoing) = port.outbox.recv().await {
@@ -189,7 +193,7 @@ async fn write(stdin: ChildStdin, port: &Port) -> Option<End> {
                 // One channel carries everything: it is open already.
                 let _ = port.inbox.try_send(Incoming::Listening(Listening::Open));
             }
-            push_line(&mut batch, outgoing);
+            push_line(&mut batch, outgoing, trace);
             next = if batch.len() < BATCH { port.outbox.try_recv().ok() } else { None };
         }
         let Some(pipe) = &mut stdin else { continue };
@@ -217,12 +221,13 @@ async fn too_late(port: &Port, patience: Patience) -> Option<End> {
     None
 }
 
-fn push_line(batch: &mut Vec<u8>, outgoing: Outgoing) {
+fn push_line(batch: &mut Vec<u8>, outgoing: Outgoing, trace: &Trace) {
     let delivery = match outgoing {
         Outgoing::Deliver(delivery) => delivery,
         Outgoing::Cancel { notice: Some(delivery), .. } => delivery,
         Outgoing::Cancel { notice: None, .. } | Outgoing::Listen(_) => return,
     };
+    trace.frame(Direction::Out, delivery.body.as_bytes());
     match batch.is_empty() {
         true => *batch = delivery.body.into_bytes(),
         false => batch.extend_from_slice(delivery.body.as_bytes()),
