@@ -11,7 +11,7 @@ use super::config_commands::{Add, Config, Remove};
 use super::globals::Globals;
 use super::numbers::count;
 use super::primitives::{
-    Complete, Find, Prompt, Prompts, Read, Resources, Task, TaskAction, Templates, folder,
+    Complete, Find, Prompt, Prompts, Read, Resources, Task, TaskAction, Templates, Watch, folder,
 };
 use super::shell_commands::{Completions, Replay};
 use super::usage::UsageError;
@@ -458,46 +458,6 @@ pub struct Session {
     /// the servers to open first
     #[argh(positional, arg_name = "SERVER")]
     pub servers: Vec<String>,
-}
-
-/// print what a server notifies about, as it happens
-#[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
-#[argh(subcommand, name = "watch", help_triggers("-h", "--help"))]
-#[argh(note = "A line is a notification as JSON.")]
-#[argh(note = "Without a choice it watches the lists of tools, prompts and resources. It goes on \
-               until --count or --max-time is reached, and then ends with 0; a stream that breaks \
-               off is opened again, and a line on standard error says so.")]
-#[argh(example = "mcpmini watch https://mcp.example.com/mcp")]
-#[argh(example = "mcpmini watch --tools --count 1 files && mcpmini tools files")]
-#[argh(example = "mcpmini watch --resources file:///etc/hosts --max-time 10m files")]
-pub struct Watch {
-    /// watch the list of tools
-    #[argh(switch)]
-    pub tools: bool,
-
-    /// watch the list of prompts
-    #[argh(switch)]
-    pub prompts: bool,
-
-    /// watch the list of resources
-    #[argh(switch)]
-    pub resource_list: bool,
-
-    /// watch the resource at URI (repeatable; more URIs may follow as words)
-    #[argh(option, arg_name = "URI")]
-    pub resources: Vec<String>,
-
-    /// end after N notifications
-    #[argh(option, arg_name = "N", from_str_fn(at_least_one))]
-    pub count: Option<usize>,
-
-    /// the server: a URL, a name from the configuration, or a command line in quotes
-    #[argh(positional, arg_name = "SERVER")]
-    pub server: String,
-
-    /// a resource to watch
-    #[argh(positional, arg_name = "URI")]
-    pub uris: Vec<String>,
 }
 
 /// allow servers that the configuration of a project defines

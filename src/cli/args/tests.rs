@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use argh::{ArgsInfo, FromArgs};
 
-use super::commands::{ALIASES, WITH_TAIL, Watch};
+use super::commands::{ALIASES, WITH_TAIL};
 use super::globals::{SHORTHANDS, SPELLINGS};
-use super::primitives::Complete;
+use super::primitives::{Complete, Watch};
 use super::table::{HELP, Table};
 use super::values::Expectation;
 use super::*;

@@ -14,7 +14,7 @@ use smol::LocalExecutor;
 
 use self::backoff::Backoff;
 use self::wanted::Wanted;
-use super::args::commands::Watch;
+use super::args::primitives::Watch;
 use super::contact::Contact;
 use super::duration;
 use super::errors::{Error, Phase};

@@ -1,6 +1,6 @@
 //! What is to be watched.
 
-use crate::cli::args::commands::Watch;
+use crate::cli::args::primitives::Watch;
 use crate::protocol::json;
 use crate::protocol::jsonrpc::scan;
 use crate::protocol::method;

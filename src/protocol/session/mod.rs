@@ -289,19 +289,25 @@ impl Session {
     }
 
     fn handle_notification(&mut self, notification: Notification, now: Instant) {
-        let params = notification.params.clone();
-        let params = params.as_ref().map_or("{}", Json::as_str);
+        let params = notification.params.as_ref().map_or("{}", Json::as_str);
         if self.is_of_no_subscription(params) {
             self.counts.late += 1;
             return;
         }
-        let method = notification.method.clone();
-        self.emit(Event::Notified(notification));
-        match &*method {
+        // Few say something to the session, and those are short.
+        let mut told = None;
+        match &*notification.method {
             method::PROGRESS => self.note_progress(params, now),
-            method::ACKNOWLEDGED => self.handle_acknowledged(params),
-            method::CANCELLED => self.handle_cancelled(params),
+            method @ (method::ACKNOWLEDGED | method::CANCELLED) => {
+                told = Some((method == method::CANCELLED, params.to_owned()));
+            }
             _ => (),
+        }
+        self.emit(Event::Notified(notification));
+        match told {
+            Some((true, params)) => self.handle_cancelled(&params),
+            Some((false, params)) => self.handle_acknowledged(&params),
+            None => (),
         }
     }
 
