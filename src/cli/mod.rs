@@ -14,8 +14,10 @@ mod approve;
 mod authorize;
 mod batch;
 mod bench;
+mod cache;
 mod call;
 mod catalog;
+mod changes;
 mod complete;
 mod completions;
 mod config;
@@ -29,6 +31,7 @@ mod info;
 mod lines;
 mod listing;
 mod login;
+mod many;
 mod output;
 mod pattern;
 mod ping;
@@ -37,11 +40,13 @@ mod prompts;
 mod questions;
 mod read;
 mod replay;
+mod requests;
 mod resources;
 mod rpc;
 mod run;
 mod schema;
 mod server_log;
+mod servers;
 mod session;
 mod sources;
 mod target;
@@ -135,6 +140,8 @@ async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Ex
         Command::Batch(batch) => batch::run(run, batch, executor).await,
         Command::Bench(bench) => bench::run(run, bench, executor).await,
         Command::Session(session) => session::run(run, session, executor).await,
+        Command::Servers(servers) => servers::run(run, servers, executor).await,
+        Command::Cache(cache) => cache::run(run, cache),
         Command::Watch(watch) => watch::run(run, watch, executor).await,
         Command::Approve(approve) => approve::run(run, approve),
         Command::Login(command) => login::login(run, command, executor).await,

@@ -2,10 +2,9 @@
 
 use std::cell::{Cell, OnceCell};
 use std::task::{Context, Poll, Waker};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use async_io::Timer;
-use futures_lite::{FutureExt, future};
+use futures_lite::future;
 
 use super::args::settings::{self, Settings};
 use super::args::{Access, Command, Globals, Invocation};
@@ -16,11 +15,9 @@ use super::explain;
 use super::terminal::Stream;
 use super::tracer::Tracer;
 use crate::cache::Mode;
-use crate::client::NoResult;
 use crate::env::Env;
 use crate::env::signals::Endings;
 use crate::protocol::jsonrpc::Limits;
-use crate::protocol::session::{Failure, Limit, TimedOut};
 use crate::protocol::trace::Trace;
 
 /// One run of the program.
@@ -108,27 +105,6 @@ impl<'a> Run<'a> {
             }
         })
         .await
-    }
-
-    /// Ready when the run must end without an answer: by a signal, or because its time is over.
-    pub(super) async fn ended(&self) -> NoResult {
-        let interrupted =
-            async { NoResult::Interrupted { signal: self.interrupted().await, sent: false } };
-        let expired = async {
-            self.expired().await;
-            let (limit, after) = (Limit::Total, Duration::ZERO);
-            let timed_out = TimedOut { limit, after, sent: false, streaming: false };
-            NoResult::Failed(Failure::TimedOut(timed_out))
-        };
-        interrupted.or(expired).await
-    }
-
-    /// Ready when the time for everything is over.
-    pub(super) async fn expired(&self) {
-        match self.deadline {
-            Some(deadline) => drop(Timer::at(deadline).await),
-            None => future::pending().await,
-        }
     }
 
     /// Takes note of a signal that has come; tells whether one had.

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use super::answers::Answers;
 use super::args::Format;
+use super::changes::Changes;
 use super::errors::Error;
 use super::explain::oddity_text;
 use super::output::events;
@@ -27,6 +28,8 @@ pub(super) struct Watcher<'a> {
     answers: Answers,
     progress: Progress,
     opened: Option<&'static Revision>,
+    /// What the server said to have changed.
+    pub(super) changes: Changes,
 }
 
 impl<'a> Watcher<'a> {
@@ -37,6 +40,7 @@ impl<'a> Watcher<'a> {
             server: server.to_owned(),
             run,
             opened: None,
+            changes: Changes::default(),
         })
     }
 
@@ -105,6 +109,7 @@ impl Observer for Watcher<'_> {
     }
 
     fn notified(&mut self, notification: &Notification) {
+        self.changes.note(&notification.method);
         if self.run.settings.output == Format::Events || self.run.globals.notifications {
             self.print(notification);
         }

@@ -23,7 +23,7 @@ use self::line::{Line, Request};
 use self::output::Output;
 use self::verdict::{Outcome, Verdict};
 use super::answer;
-use super::args::commands::Batch;
+use super::args::many::Batch;
 use super::call;
 use super::catalog::Catalog;
 use super::contact::Contact;

@@ -277,7 +277,11 @@ impl<'a> Keeper<'a> {
         self.note_start();
         match happening {
             Happening::Landed(landed) => self.deliver(landed),
-            Happening::Notified(notification) => self.spread(&notification),
+            Happening::Notified(notification) => {
+                self.contact.watcher.changes.note(&notification.method);
+                self.contact.heed_changes(None);
+                self.spread(&notification);
+            }
             Happening::Asked(question) => self.ask(question),
             Happening::Withdrawn(asker) => self.withdraw(&asker),
             // Subscriptions are the visitors' own, and calls tell what becomes of the connection.

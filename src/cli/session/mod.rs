@@ -25,7 +25,7 @@ use self::command::Command;
 use self::door::Door;
 use self::keeper::{Keeper, Order};
 use self::visitor::Wanted;
-use super::args::commands::Session;
+use super::args::many::Session;
 use super::contact::Contact;
 use super::errors::{Error, Phase};
 use super::exit::Exit;

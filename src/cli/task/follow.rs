@@ -3,14 +3,12 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use futures_lite::FutureExt;
-
 use super::about;
 
 use crate::cli::contact::Contact;
 use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
-use crate::client::{NoResult, Observer, Reply};
+use crate::client::NoResult;
 use crate::protocol::json::Json;
 use crate::protocol::jsonrpc::{ErrorObject, scan};
 use crate::protocol::message::Sent;
@@ -125,32 +123,12 @@ async fn respond(
             method: method.unwrap_or_default().into(),
             params: scan::member(request, "params").map(Json::from),
         };
-        let answer = find_answer(contact, &question).await?;
-        responses.push(&name, &answer.map_err(|no_result| contact.explain(no_result))?);
+        responses.push(&name, &contact.answer_task(&question).await?);
     }
     if responses.is_empty() {
         return Ok(());
     }
     update(contact, &task.id, &responses.finish()).await.map(drop)
-}
-
-/// The answer to what a task asks for. There is none when nothing answers it, or the run must end
-/// before something does.
-async fn find_answer(
-    contact: &mut Contact<'_>,
-    question: &Question,
-) -> Result<Result<String, NoResult>, Error> {
-    let run = contact.run;
-    let (link, watcher) = contact.link()?;
-    let answer = match watcher.asked(question) {
-        Reply::Answer(answer) => Ok(answer),
-        Reply::Later(answer) => {
-            let found = async { Ok(link.meanwhile(answer, watcher).await) };
-            found.or(async { Err(run.ended().await) }).await
-        }
-        Reply::End => Err(NoResult::Asked(question.clone())),
-    };
-    Ok(answer.and_then(|answer| answer.map_err(|_| NoResult::Asked(question.clone()))))
 }
 
 /// Answers what a task asks for now, from the options of the command line.

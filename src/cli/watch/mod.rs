@@ -9,6 +9,7 @@ mod wanted;
 
 use std::time::{Duration, Instant};
 
+use async_io::Timer;
 use futures_lite::FutureExt;
 use smol::LocalExecutor;
 
@@ -188,11 +189,14 @@ impl Watching<'_> {
     }
 
     async fn next(&mut self) -> Result<Next, Error> {
-        let run = self.run;
+        let (run, deadline) = (self.run, self.contact.deadline);
         let (link, _) = self.contact.link()?;
         let happened = async { Next::Happened(self.flights.next(link).await) };
         let late = async {
-            run.expired().await;
+            match deadline {
+                Some(deadline) => drop(Timer::at(deadline).await),
+                None => futures_lite::future::pending().await,
+            }
             Next::Late
         };
         let interrupted = async { Next::Interrupted(run.interrupted().await) };
@@ -231,8 +235,9 @@ impl Watching<'_> {
 
     /// Prints a notification, if it is wanted.
     fn print(&mut self, notification: &Notification) -> Result<Option<End>, Error> {
-        let (_, watcher) = self.contact.link()?;
-        watcher.notified(notification);
+        self.contact.watcher.notified(notification);
+        // What is remembered of a list that has changed is no longer good.
+        self.contact.heed_changes(None);
         if !self.wanted.includes(&notification.method) {
             return Ok(None);
         }

@@ -15,6 +15,9 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use super::stderr::Stderr;
 use super::{Patience, Target, parent_death};
 
+/// How long a child has between SIGTERM and SIGKILL when there is no more time to be polite.
+const LAST_MOMENT: Duration = Duration::from_millis(50);
+
 /// A child process that leads a process group of its own.
 #[derive(Debug)]
 pub(super) struct Group {
@@ -80,7 +83,7 @@ impl Group {
     }
 
     /// Ends the group: waits for the child, which has lost its input, then SIGTERM, then SIGKILL.
-    /// When `calm` ends, SIGKILL follows at once.
+    /// When `calm` ends, they follow at once.
     pub(super) async fn end(
         &mut self,
         patience: Patience,
@@ -91,11 +94,17 @@ impl Group {
                 self.signal(Signal::TERM);
                 self.exited_within(patience.after_term).await;
             }
+            false
         };
         let hurry = async {
             let _ = calm.recv().await;
+            true
         };
-        steps.or(hurry).await;
+        if steps.or(hurry).await {
+            // Wrappers must be able to hand it on.
+            self.signal(Signal::TERM);
+            self.exited_within(LAST_MOMENT).await;
+        }
         // Also when the child is gone: what it started may still be there. A group keeps its
         // number as long as one process is in it, so the number cannot have passed to another.
         self.signal(Signal::KILL);

@@ -1,4 +1,5 @@
-//! Tools that ask back: by requests of the server's own, or by incomplete results (2026-07-28).
+//! Tools that ask back, by requests of the server's own or by incomplete results (2026-07-28), and
+//! one that says more than its answer.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,7 +12,7 @@ use crate::tools::{failure, says, tool};
 const PAGE: &str = "https://demo.example/connect?id=7";
 
 /// The tools with their schemas.
-pub(crate) fn tools() -> [Value; 6] {
+pub(crate) fn tools() -> [Value; 7] {
     let text = json!({ "type": "string" });
     [
         tool("form", "Asks for something of every kind", json!({}), &[]),
@@ -20,6 +21,7 @@ pub(crate) fn tools() -> [Value; 6] {
         tool("sample", "Asks your language model", json!({ "prompt": text }), &[]),
         tool("roots", "Asks where it may work", json!({}), &[]),
         tool("interview", "Asks for your name, your model and your roots", json!({}), &[]),
+        tool("levels", "Sends a log message of each level", json!({}), &[]),
     ]
 }
 
@@ -37,6 +39,9 @@ pub(crate) fn call(
     modern: bool,
     client: &mut dyn Client,
 ) -> Result<String, Refusal> {
+    if tool == "levels" {
+        return Ok(levels(params, client));
+    }
     if tool == "locked" {
         let page = json!({
             "mode": "url", "elicitationId": "e-7", "url": PAGE, "message": "Connect your account.",
@@ -62,6 +67,21 @@ pub(crate) fn call(
         answers.insert(name.clone(), answer);
     }
     Ok(says(&Value::Object(answers).to_string()))
+}
+
+/// Sends a message of each level that the client wants.
+fn levels(params: &Params<'_>, client: &mut dyn Client) -> String {
+    const LEVELS: [&str; 8] =
+        ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+    let Some(wanted) = params.log_level() else { return says("nobody listens") };
+    let first = LEVELS.iter().position(|level| *level == wanted).unwrap_or(0);
+    for level in &LEVELS[first..] {
+        client.notify(&json!({
+            "jsonrpc": "2.0", "method": "notifications/message",
+            "params": { "level": level, "logger": "demo", "data": format!("this is {level}") },
+        }));
+    }
+    says(&format!("{} messages", LEVELS.len() - first))
 }
 
 /// Asks in the first round, has the client come back in the second, and answers in the third.

@@ -69,7 +69,7 @@ pub(crate) fn list() -> Value {
             &[],
         ),
         tool("greet", "Asks for your name", json!({}), &[]),
-        tool("levels", "Sends a log message of each level", json!({}), &[]),
+        tool("change", "Says that the list of tools has changed", json!({}), &[]),
         tool("count", "Counts how often it was called", json!({}), &[]),
         tool("media", "Gives a block of every kind", json!({}), &[]),
         misfit,
@@ -121,16 +121,7 @@ pub(crate) fn call(
         }
         "fail" => failure(string("message").unwrap_or("it did not work")),
         "slow" => slow(integer("steps", 3), integer("pause_ms", 100), params, client),
-        "log" => {
-            let lines = integer("lines", 3);
-            for line in 1..=lines {
-                let params = json!({ "level": "info", "data": format!("line {line}") });
-                client.notify(&json!({
-                    "jsonrpc": "2.0", "method": "notifications/message", "params": params,
-                }));
-            }
-            says(&format!("{lines} lines"))
-        }
+        "log" => log(integer("lines", 3), client),
         "text" => {
             let bytes = bytes(integer("bytes", 0));
             says(&"0123456789abcde\n".repeat(bytes / 16 + 1)[..bytes])
@@ -141,12 +132,16 @@ pub(crate) fn call(
         ] })
         .to_string(),
         "numbers" => format!(r#"{{"content":[],"structuredContent":{NUMBERS}}}"#),
-        "form" | "connect" | "sample" | "roots" | "interview" | "locked" => {
+        "form" | "connect" | "sample" | "roots" | "interview" | "locked" | "levels" => {
             return asking::call(name, &arguments, params, modern, client);
         }
-        "levels" => levels(params, client),
         "greet" if modern => greet_in_two_rounds(params),
         "greet" => greet(client),
+        "change" => {
+            let method = "notifications/tools/list_changed";
+            client.notify(&json!({ "jsonrpc": "2.0", "method": method }));
+            says("changed")
+        }
         "count" => says(&options.count().to_string()),
         "media" => media(),
         "misfit" => misfit(string("mode").unwrap_or_default()),
@@ -159,24 +154,19 @@ pub(crate) fn call(
     })
 }
 
+fn log(lines: u64, client: &mut dyn Client) -> String {
+    for line in 1..=lines {
+        let params = json!({ "level": "info", "data": format!("line {line}") });
+        client.notify(&json!({
+            "jsonrpc": "2.0", "method": "notifications/message", "params": params,
+        }));
+    }
+    says(&format!("{lines} lines"))
+}
+
 /// The size of a text, kept to 64 MiB.
 fn bytes(wanted: u64) -> usize {
     usize::try_from(wanted.min(64 << 20)).expect("64 MiB fit into any address space")
-}
-
-/// Sends a message of each level that the client wants.
-fn levels(params: &Params<'_>, client: &mut dyn Client) -> String {
-    const LEVELS: [&str; 8] =
-        ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
-    let Some(wanted) = params.log_level() else { return says("nobody listens") };
-    let first = LEVELS.iter().position(|level| *level == wanted).unwrap_or(0);
-    for level in &LEVELS[first..] {
-        client.notify(&json!({
-            "jsonrpc": "2.0", "method": "notifications/message",
-            "params": { "level": level, "logger": "demo", "data": format!("this is {level}") },
-        }));
-    }
-    says(&format!("{} messages", LEVELS.len() - first))
 }
 
 pub(crate) fn says(text: &str) -> String {
