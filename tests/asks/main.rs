@@ -8,6 +8,7 @@ mod answers;
 mod cancel;
 mod person;
 mod says;
+mod shared;
 #[path = "../support/mod.rs"]
 mod support;
 #[path = "../support/terminal.rs"]

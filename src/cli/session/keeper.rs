@@ -108,7 +108,9 @@ enum Step {
 
 impl<'a> Keeper<'a> {
     /// A keeper of a server that is not open yet.
-    pub(super) fn new(contact: Contact<'a>) -> Keeper<'a> {
+    pub(super) fn new(mut contact: Contact<'a>) -> Keeper<'a> {
+        // A visitor may want to watch, or to be asked.
+        contact.listen();
         Keeper {
             contact,
             // Whoever asks knows best what may be sent again.
