@@ -22,6 +22,7 @@ use crate::auth::{How, Person};
 use crate::cache::{Eras, Lists};
 use crate::client::{Access, Link, NoResult, Server};
 use crate::config::{self, Endpoint};
+use crate::env::Secret;
 use crate::protocol::Revision;
 use crate::protocol::opening::Certainty;
 use crate::protocol::session::{Abilities, About, Profile, Question, Session};
@@ -57,6 +58,8 @@ pub(super) struct Contact<'a> {
     /// Whether the stream of what no request asked for is wanted.
     listens: bool,
     hurries: bool,
+    /// The token that was given, once it was looked up.
+    pub(super) token: OnceCell<Option<Secret>>,
     /// Who can log in.
     pub(super) person: Person,
     /// Whether a token that is kept does not count.
@@ -102,6 +105,7 @@ impl<'a> Contact<'a> {
             tasks: false,
             listens: false,
             hurries: false,
+            token: OnceCell::new(),
             person: match run.settings.login {
                 true => authorize::person(run, How::Browser),
                 false => Person::absent(),
@@ -277,7 +281,7 @@ impl<'a> Contact<'a> {
         };
         let server = match shared {
             Some(shared) => Server::Shared(shared),
-            None => target::server(self.run, &self.server)?,
+            None => self.target()?,
         };
         Ok(Access { executor, server, limits, certainty, profile })
     }

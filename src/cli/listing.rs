@@ -120,7 +120,7 @@ pub(super) fn forget(contact: &Contact<'_>, method: &str) {
 
 /// The key under which a list is remembered.
 pub(super) fn key(contact: &Contact<'_>, revision: &Revision, method: &str) -> Key {
-    contact.lists.key(&contact.server, revision, method, "{}", "")
+    contact.lists.key(&contact.server, revision, method, "{}", &contact.account())
 }
 
 /// The elements that a page of a list has, each as its text.

@@ -103,6 +103,11 @@ impl<'a> Link<'a> {
         self.guard().denial()
     }
 
+    /// Who the server sees, as far as its answers may depend on it; `None` when it sees nobody.
+    pub fn account(&self) -> Option<String> {
+        self.guard().account()
+    }
+
     /// What must not be shown in a message.
     pub fn secrets(&self) -> Vec<Secret> {
         self.guard().secrets()
