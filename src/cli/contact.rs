@@ -263,12 +263,18 @@ impl<'a> Contact<'a> {
             tasks: self.tasks,
             text_ids: self.run.globals.id_format == Some(IdFormat::String),
             relays: self.run.command().is_relay(),
-            // Over HTTP a legacy server may put its questions on the stream that nobody asked for.
-            listen: self.is_http() && (self.listens || abilities != Abilities::default()),
+            listen: self.is_http() && self.has_use_for_stream(abilities),
             log_level: self.run.globals.log_level,
             authorizes: false,
             extensions: Vec::new(),
         }
+    }
+
+    /// Over HTTP a legacy server may put its questions and its log on the stream that belongs to no
+    /// request.
+    fn has_use_for_stream(&self, abilities: Abilities) -> bool {
+        let logs = self.run.globals.log_level.is_some();
+        self.listens || logs || abilities != Abilities::default()
     }
 
     fn access(&self) -> Result<Access<'a>, Error> {

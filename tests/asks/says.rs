@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::every_way;
-use super::support::{Scratch, run};
+use super::support::{HttpDemo, Scratch, run};
 use super::terminal::Terminal;
 
 #[test]
@@ -100,4 +100,16 @@ fn each_era_has_its_way_to_ask_for_log_messages() {
         assert_eq!(lines.contains("logging/setLevel"), !way.modern, "{}", way.name);
         assert_eq!(lines.contains("/logLevel\":\"debug\""), way.modern, "{}", way.name);
     }
+}
+
+#[test]
+fn who_wants_the_log_opens_the_stream_that_belongs_to_no_request() {
+    let server = HttpDemo::start(&["--era", "legacy", "--tick", "10"]);
+    let scratch = Scratch::new();
+    let hears_changes = |words: &[&str]| {
+        let call = ["call", &server.url, "slow", "steps=4", "pause_ms=100", "--notifications"];
+        run(scratch.mcpmini(call).args(words)).err.contains("list_changed")
+    };
+    assert!(!hears_changes(&[]));
+    assert!(hears_changes(&["--log-level", "debug"]));
 }
