@@ -16,6 +16,7 @@ use super::explain::{self, Place};
 use super::run::Run;
 use super::session;
 use super::target;
+use super::terminal;
 use super::watcher::Watcher;
 use crate::auth::{How, Person};
 use crate::cache::{Eras, Lists};
@@ -57,6 +58,8 @@ pub(super) struct Contact<'a> {
     pub(super) listed_by: RefCell<Option<String>>,
     tasks: bool,
     extensions: Vec<&'static str>,
+    /// Whether the stream of what no request asked for is wanted.
+    listens: bool,
     hurries: bool,
     /// The token that was given, once it was looked up.
     pub(super) token: OnceCell<Option<Secret>>,
@@ -92,7 +95,7 @@ impl<'a> Contact<'a> {
         let mode = run.cache_mode();
         Ok(Contact {
             run,
-            watcher: Watcher::new(run)?,
+            watcher: Watcher::new(run, &server.name)?,
             lists: Lists::new(run.env, mode),
             eras: Eras::new(run.env, mode),
             deadline: run.deadline,
@@ -105,6 +108,7 @@ impl<'a> Contact<'a> {
             listed_by: RefCell::default(),
             tasks: false,
             extensions: Vec::new(),
+            listens: false,
             hurries: false,
             token: OnceCell::new(),
             person: match run.settings.login {
@@ -139,6 +143,11 @@ impl<'a> Contact<'a> {
         self.extensions.push(extension);
     }
 
+    /// Says that what no request asked for is wanted. To be said before the server is opened.
+    pub(super) fn listen(&mut self) {
+        self.listens = true;
+    }
+
     /// Whether the server is reached over HTTP.
     pub(super) fn is_http(&self) -> bool {
         matches!(self.server.endpoint, Endpoint::Http(_))
@@ -154,13 +163,23 @@ impl<'a> Contact<'a> {
 
     /// What the server said about itself; `None` before the session is open.
     pub(super) fn about(&self) -> Option<&About> {
-        self.link.as_ref()?.session()?.about()
+        self.session()?.about()
+    }
+
+    /// The session; `None` before it is begun.
+    pub(super) fn session(&self) -> Option<&Session> {
+        self.link.as_ref()?.session()
     }
 
     /// The error for a request without a result.
     pub(super) fn explain(&self, no_result: NoResult) -> Error {
         let stdio = matches!(self.server.endpoint, Endpoint::Stdio(_));
-        let place = Place { stdio, server: &self.server.name, max_time: self.max_time };
+        let place = Place {
+            stdio,
+            server: &self.server.name,
+            max_time: self.max_time,
+            why_unanswered: self.watcher.why_refused(),
+        };
         let error = explain::no_result(no_result, &place).server(self.server.name.clone());
         let error = self.without_secrets(self.with_denial(error));
         if error.stderr_tail.is_some() {
@@ -175,7 +194,7 @@ impl<'a> Contact<'a> {
     }
 
     /// What the server was refused in this run, if anything.
-    pub(super) fn refused_question(&self) -> Option<&Question> {
+    pub(super) fn refused_question(&self) -> Option<Question> {
         self.watcher.refused()
     }
 
@@ -184,6 +203,7 @@ impl<'a> Contact<'a> {
     pub(super) async fn close(mut self) -> Option<i32> {
         self.heed_changes(None);
         let link = self.link.take()?;
+        terminal::clear_status();
         if let Some(revision) = self.watcher.opened()
             && self.pin().is_none()
         {
@@ -253,11 +273,18 @@ impl<'a> Contact<'a> {
             tasks: self.tasks,
             text_ids: self.run.globals.id_format == Some(IdFormat::String),
             relays: self.run.command().is_relay(),
-            // Over HTTP a legacy server may put its questions on the stream that nobody asked for.
-            listen: self.is_http() && abilities != Abilities::default(),
+            listen: self.is_http() && self.has_use_for_stream(abilities),
+            log_level: self.run.globals.log_level,
             authorizes: false,
             extensions: self.extensions.clone(),
         }
+    }
+
+    /// Over HTTP a legacy server may put its questions and its log on the stream that belongs to no
+    /// request.
+    fn has_use_for_stream(&self, abilities: Abilities) -> bool {
+        let logs = self.run.globals.log_level.is_some();
+        self.listens || logs || abilities != Abilities::default()
     }
 
     fn access(&self) -> Result<Access<'a>, Error> {

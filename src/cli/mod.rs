@@ -35,7 +35,9 @@ mod many;
 mod output;
 mod pattern;
 mod ping;
+mod progress;
 mod prompts;
+mod questions;
 mod read;
 mod replay;
 mod requests;
@@ -43,6 +45,7 @@ mod resources;
 mod rpc;
 mod run;
 mod schema;
+mod server_log;
 mod servers;
 mod session;
 mod skills;
@@ -52,6 +55,7 @@ mod task;
 mod together;
 mod tools;
 mod tracer;
+mod watch;
 mod watcher;
 
 use smol::LocalExecutor;
@@ -88,7 +92,7 @@ pub fn main(env: &Env) -> Exit {
     };
     let run = Run::new(&invocation, settings, env);
     let executor = LocalExecutor::new();
-    async_io::block_on(executor.run(async {
+    let exit = async_io::block_on(executor.run(async {
         executor.spawn(async_process::driver()).detach();
         let done = dispatch(&run, &executor).await;
         run.check_trace();
@@ -99,7 +103,9 @@ pub fn main(env: &Env) -> Exit {
                 error.exit
             }
         }
-    }))
+    }));
+    terminal::clear_status();
+    exit
 }
 
 fn say_farewell(farewell: &Farewell) -> Exit {
@@ -139,6 +145,7 @@ async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Ex
         Command::Session(session) => session::run(run, session, executor).await,
         Command::Servers(servers) => servers::run(run, servers, executor).await,
         Command::Cache(cache) => cache::run(run, cache),
+        Command::Watch(watch) => watch::run(run, watch, executor).await,
         Command::Approve(approve) => approve::run(run, approve),
         Command::Login(command) => login::login(run, command, executor).await,
         Command::Logout(command) => login::logout(run, command, executor).await,

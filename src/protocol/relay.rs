@@ -27,7 +27,7 @@ pub const FAILED: &str = "session/failed";
 pub const OPENING_ID: u64 = 0;
 
 /// The number of this protocol.
-const VERSION: &str = "1";
+const VERSION: &str = "2";
 
 /// What a program wants to share.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +64,8 @@ impl Opening {
             server: string("server")?,
             identity: string("identity")?,
             abilities: Abilities {
-                elicitation: able("elicitation"),
+                forms: able("forms"),
+                urls: able("urls"),
                 sampling: able("sampling"),
                 roots: able("roots"),
             },
@@ -73,9 +74,9 @@ impl Opening {
 }
 
 impl Abilities {
-    fn named(self) -> [(&'static str, bool); 3] {
-        let Abilities { elicitation, sampling, roots } = self;
-        [("elicitation", elicitation), ("sampling", sampling), ("roots", roots)]
+    fn named(self) -> [(&'static str, bool); 4] {
+        let Abilities { forms, urls, sampling, roots } = self;
+        [("forms", forms), ("urls", urls), ("sampling", sampling), ("roots", roots)]
     }
 }
 
@@ -175,12 +176,12 @@ mod tests {
         let opening = Opening {
             server: "exec:'a \"b'".to_owned(),
             identity: "sha256:00".to_owned(),
-            abilities: Abilities { elicitation: true, sampling: false, roots: true },
+            abilities: Abilities { forms: true, urls: false, sampling: false, roots: true },
         };
         let line = opening.to_line();
         assert_eq!(Opening::read(params(&line)), Some(opening));
         assert!(line.starts_with(r#"{"jsonrpc":"2.0","id":0,"method":"session/open","#), "{line}");
-        let other = line.replace("\"version\":1", "\"version\":2");
+        let other = line.replace("\"version\":2", "\"version\":1");
         assert_eq!(Opening::read(params(&other)), None);
     }
 

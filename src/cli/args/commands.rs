@@ -13,7 +13,7 @@ use super::globals::Globals;
 use super::login_commands::{Login, Logout, Token};
 use super::many::{Batch, Bench, Cache, Servers, Session, wait};
 use super::primitives::{
-    Complete, Find, Prompt, Prompts, Read, Resources, Task, TaskAction, Templates, folder,
+    Complete, Find, Prompt, Prompts, Read, Resources, Task, TaskAction, Templates, Watch, folder,
 };
 use super::shell_commands::{Completions, Replay};
 use super::skill_commands::{Skill, Skills};
@@ -63,6 +63,8 @@ pub enum Command {
     Bench(Bench),
     /// `session`
     Session(Session),
+    /// `watch`
+    Watch(Watch),
     /// `servers`
     Servers(Servers),
     /// `cache`
@@ -117,6 +119,7 @@ impl Command {
             Command::Batch(_) => "batch",
             Command::Bench(_) => "bench",
             Command::Session(_) => "session",
+            Command::Watch(_) => "watch",
             Command::Servers(_) => "servers",
             Command::Cache(_) => "cache",
             Command::Approve(_) => "approve",
@@ -143,6 +146,12 @@ impl Command {
     /// Whether it makes many requests of one server, whose failures it deals with one by one.
     pub fn is_long(&self) -> bool {
         matches!(self, Command::Batch(_))
+    }
+
+    /// Whether it makes its answer of one request, so that there is one progress to show.
+    pub fn has_one_answer(&self) -> bool {
+        let many = matches!(self, Command::Batch(_) | Command::Bench(_) | Command::Watch(_));
+        !many && !self.is_relay()
     }
 
     /// Whether it carries requests for others.

@@ -190,6 +190,9 @@ fn check(globals: &Globals, access: &Access, command: &Command) -> Result<(), Us
     if access.client_key_alg.is_some() && access.client_key.is_none() {
         return Err(UsageError::Lonely { flag: "--client-key-alg", needs: "--client-key" });
     }
+    if globals.sample.is_some() && globals.sampling_command.is_some() {
+        return Err(UsageError::Contradiction("--sample", "--sampling-command"));
+    }
     if globals.key.is_some() && globals.cert.is_none() {
         return Err(UsageError::Lonely { flag: "--key", needs: "--cert" });
     }

@@ -1,7 +1,9 @@
 //! The payloads this client looks into. It reads the members it needs and keeps the text of all.
 
 pub mod document;
+pub mod form;
 pub mod frontmatter;
+pub mod log;
 pub mod parameter;
 pub mod prompt;
 pub mod resource;
