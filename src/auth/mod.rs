@@ -45,6 +45,7 @@ pub use authorizer::Authorizer;
 pub use browser::open as open_page;
 pub use error::{AuthError, DiscoveryError};
 pub use jose::Algorithm;
+pub use metadata::{is_resource_of, resource_locations, server_locations};
 pub use options::{Assertion, Grant, IdentityProvider, Options};
 pub use person::{How, Notice, Person};
 pub use records::TokenRecord;

@@ -1,0 +1,346 @@
+//! An endpoint under examination: what it speaks, how it is asked, and what it said so far.
+
+use std::cell::{Cell, RefCell};
+use std::time::{Duration, Instant};
+
+use async_io::Timer;
+use futures_lite::FutureExt;
+use http::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use super::probe::{Answer, NoAnswer, Probe, SESSION, VERSION, request};
+use super::read;
+use crate::doctor::{Check, Options, Subject};
+use crate::net::{Address, Authorization, Headers, Lanes, Reply, Settings};
+use crate::protocol::message::{Fault, FaultKind, Sent};
+use crate::protocol::method;
+use crate::protocol::revision::{Era, Revision};
+use crate::transport::http::Target;
+
+/// How long the server may take to end one session when everything else is done.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// The most sessions that are ended one by one.
+const SESSIONS: usize = 64;
+
+/// An endpoint under examination.
+#[derive(Debug)]
+pub(in crate::doctor) struct Site {
+    pub(super) address: Address,
+    pub(super) settings: Settings,
+    pub(super) options: Options,
+    /// Connections with the user's headers and credentials.
+    lanes: Lanes,
+    /// Connections with nothing of the user's.
+    bare: Lanes,
+    /// What `server/discover` was answered with.
+    pub(super) discovered: Result<Answer, NoAnswer>,
+    /// What `initialize` was answered with.
+    pub(super) initialized: Result<Answer, NoAnswer>,
+    /// What GET was answered with, of a server that takes neither.
+    pub(super) streamed: Option<Result<Answer, NoAnswer>>,
+    /// The sessions that were opened and not ended.
+    sessions: RefCell<Vec<String>>,
+    asked: RefCell<Vec<String>>,
+    heard: RefCell<Vec<Answer>>,
+    number: Cell<u64>,
+}
+
+/// What is spoken with the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Speech {
+    /// Requests that carry their own context.
+    Modern,
+    /// A session, opened by `initialize`.
+    Legacy,
+    /// HTTP+SSE, the binding of 2024-11-05.
+    Sse,
+    /// The server has answered, but takes no request: it wants credentials, or is no MCP server.
+    Nothing,
+}
+
+impl Subject for Site {
+    fn checks() -> Vec<&'static Check<Site>> {
+        super::GROUPS.iter().flat_map(|group| group.iter()).collect()
+    }
+
+    fn take_requests(&self) -> Vec<String> {
+        self.asked.take()
+    }
+}
+
+impl Site {
+    /// Finds out what the server speaks. Errors when it cannot be reached.
+    pub(in crate::doctor) async fn open(
+        target: Target,
+        options: &Options,
+    ) -> Result<Site, Fault> {
+        let Target { address, settings, .. } = target;
+        let lanes = |settings| {
+            Lanes::new(&address, settings).map_err(|error| Fault {
+                kind: FaultKind::Unreachable,
+                text: error.to_string(),
+                sent: Sent::No,
+            })
+        };
+        let nothing = Settings {
+            headers: Headers::default(),
+            authorization: Authorization::none(),
+            ..settings.clone()
+        };
+        let (lanes, bare) = (lanes(settings.clone())?, lanes(nothing)?);
+        let never = || Err(NoAnswer::Broken("it was not asked".to_owned()));
+        let mut site = Site {
+            settings,
+            options: options.clone(),
+            lanes,
+            bare,
+            discovered: never(),
+            initialized: never(),
+            streamed: None,
+            sessions: RefCell::default(),
+            asked: RefCell::default(),
+            heard: RefCell::default(),
+            number: Cell::new(1),
+            address,
+        };
+        // The first question tells whether there is anybody at all.
+        let discover = Probe::modern(method::DISCOVER);
+        site.discovered = match site.exchange(&discover).await {
+            Err(Trouble::Fault(fault)) if fault.sent == Sent::No => return Err(fault),
+            other => other.map_err(NoAnswer::from),
+        };
+        site.initialized = site.ask(&Probe::initialize(Revision::newest(Era::Legacy).date)).await;
+        if site.speech() == Speech::Legacy {
+            // A session begins with it. What it is answered with is looked at by a check.
+            let begun = json!({ "jsonrpc": "2.0", "method": method::INITIALIZED });
+            let _ = site.ask(&site.in_session(Probe::message(&begun))).await;
+        }
+        if site.speech() == Speech::Nothing {
+            site.streamed = Some(site.ask(&Probe::stream()).await);
+        }
+        Ok(site)
+    }
+
+    /// What is spoken with the server: the newest of what it speaks.
+    pub(super) fn speech(&self) -> Speech {
+        let speaks_sse = |answer: &Answer| {
+            answer.content_type() == "text/event-stream" && answer.body.contains("endpoint")
+        };
+        match () {
+            () if self.is_modern() => Speech::Modern,
+            () if self.is_legacy() => Speech::Legacy,
+            () if matches!(&self.streamed, Some(Ok(answer)) if speaks_sse(answer)) => Speech::Sse,
+            () => Speech::Nothing,
+        }
+    }
+
+    /// Whether the server speaks the modern era.
+    pub(super) fn is_modern(&self) -> bool {
+        let supported = self.discovered.as_ref().ok().and_then(Answer::result);
+        supported.is_some_and(|result| result.get("supportedVersions").is_some())
+    }
+
+    /// Whether the server speaks the era of sessions.
+    pub(super) fn is_legacy(&self) -> bool {
+        self.revision().is_some()
+    }
+
+    /// The revision that a legacy server has settled for.
+    pub(super) fn revision(&self) -> Option<&str> {
+        self.initialized.as_ref().ok()?.result()?.get("protocolVersion")?.as_str()
+    }
+
+    /// The id of the session that was opened first.
+    pub(super) fn session(&self) -> Option<&str> {
+        self.initialized.as_ref().ok().filter(|answer| answer.is_taken())?.header(SESSION)
+    }
+
+    /// The question by which a conversation begins, which any server may be asked at any time.
+    pub(super) fn greeting(&self) -> Probe {
+        match self.speech() {
+            Speech::Modern => Probe::modern(method::DISCOVER),
+            Speech::Sse => Probe::stream(),
+            Speech::Legacy | Speech::Nothing => {
+                Probe::initialize(Revision::newest(Era::Legacy).date)
+            }
+        }
+    }
+
+    /// What came back to the greeting when the examination began.
+    pub(super) fn greeted(&self) -> &Result<Answer, NoAnswer> {
+        match (self.speech(), &self.streamed) {
+            (Speech::Modern, _) => &self.discovered,
+            (Speech::Sse, Some(streamed)) => streamed,
+            _ => &self.initialized,
+        }
+    }
+
+    /// A request without parameters, in the session that was opened first, or with a context of
+    /// its own.
+    pub(super) fn routine(&self, method: &str) -> Probe {
+        self.routine_as(self.next_id(), method)
+    }
+
+    /// The same with that id.
+    pub(super) fn routine_as(&self, id: Value, method: &str) -> Probe {
+        match self.speech() {
+            Speech::Modern => {
+                let revision = Revision::newest(Era::Modern).date;
+                let probe = Probe::message(&super::probe::modern(id, method, revision));
+                probe.with(VERSION, revision).with("mcp-method", method)
+            }
+            _ => self.in_session(Probe::message(&request(id, method, json!({})))),
+        }
+    }
+
+    /// A sign of life: the modern era has no `ping`.
+    pub(super) fn ping(&self) -> Probe {
+        self.routine(if self.is_modern() { method::DISCOVER } else { method::PING })
+    }
+
+    /// A question in the session that was opened first.
+    pub(super) fn in_session(&self, probe: Probe) -> Probe {
+        let probe = match self.revision() {
+            Some(revision) if Revision::named(revision).is_none_or(|it| it.version_header) => {
+                probe.with(VERSION, revision)
+            }
+            _ => probe,
+        };
+        match self.session() {
+            Some(session) => probe.with(SESSION, session),
+            None => probe,
+        }
+    }
+
+    fn next_id(&self) -> Value {
+        let number = self.number.get();
+        self.number.set(number + 1);
+        json!(format!("doctor-{number}"))
+    }
+
+    /// Asks, and waits for the response in the answer.
+    pub(super) async fn ask(&self, probe: &Probe) -> Result<Answer, NoAnswer> {
+        self.exchange(probe).await.map_err(NoAnswer::from)
+    }
+
+    /// The same over a connection that nothing else was sent on.
+    pub(super) async fn ask_afresh(&self, probe: &Probe) -> Result<Answer, NoAnswer> {
+        let address = probe.address.as_ref().unwrap_or(&self.address);
+        let lanes = Lanes::new(address, self.settings.clone());
+        let lanes = lanes.map_err(|error| NoAnswer::Broken(error.to_string()))?;
+        self.exchange_on(&lanes, probe).await.map_err(NoAnswer::from)
+    }
+
+    /// Asks another origin, with nothing of the user's.
+    pub(super) async fn ask_elsewhere(&self, probe: &Probe) -> Result<Answer, NoAnswer> {
+        let address = probe.address.as_ref().unwrap_or(&self.address);
+        let nothing = Settings {
+            headers: Headers::default(),
+            authorization: Authorization::none(),
+            unix_socket: None,
+            ..self.settings.clone()
+        };
+        let lanes = Lanes::new(address, nothing);
+        let lanes = lanes.map_err(|error| NoAnswer::Broken(error.to_string()))?;
+        self.exchange_on(&lanes, probe).await.map_err(NoAnswer::from)
+    }
+
+    async fn exchange(&self, probe: &Probe) -> Result<Answer, Trouble> {
+        let lanes = if probe.is_bare { &self.bare } else { &self.lanes };
+        self.exchange_on(lanes, probe).await
+    }
+
+    async fn exchange_on(&self, lanes: &Lanes, probe: &Probe) -> Result<Answer, Trouble> {
+        self.asked.borrow_mut().push(probe.command_line(&self.address));
+        let patience = self.options.patience;
+        let begun = Instant::now();
+        let too_late = async {
+            Timer::after(patience).await;
+            Err(Trouble::Late(patience))
+        };
+        let sending = async { Ok(lanes.send(probe.request(&self.address)).await?) };
+        let mut reply: Reply = sending.or(too_late).await?;
+        let first_byte = begun.elapsed();
+        let rest = patience.saturating_sub(begun.elapsed());
+        let found = read::body(&mut reply, probe.id.as_ref(), rest).await;
+        let answer = Answer {
+            status: reply.status,
+            headers: reply.headers,
+            body: found.text,
+            response: found.response,
+            first_byte,
+        };
+        self.note(&answer);
+        let busy = [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE];
+        if busy.contains(&answer.status) {
+            return Err(Trouble::Busy(answer.status));
+        }
+        Ok(answer)
+    }
+
+    /// Remembers what was said, and which session it may have opened.
+    fn note(&self, answer: &Answer) {
+        let opened = answer.header(SESSION).filter(|_| answer.is_taken());
+        let mut sessions = self.sessions.borrow_mut();
+        if let Some(id) = opened
+            && sessions.len() < SESSIONS
+            && !sessions.iter().any(|known| known == id)
+        {
+            sessions.push(id.to_owned());
+        }
+        self.heard.borrow_mut().push(answer.clone());
+    }
+
+    /// Everything that the server has said so far.
+    pub(super) fn heard(&self) -> std::cell::Ref<'_, Vec<Answer>> {
+        self.heard.borrow()
+    }
+
+    /// The question that ends a session.
+    pub(super) fn end_of(&self, session: &str) -> Probe {
+        self.in_session(Probe::new(Method::DELETE)).with(SESSION, session)
+    }
+
+    /// Takes note that a session has ended.
+    pub(super) fn forget(&self, session: &str) {
+        self.sessions.borrow_mut().retain(|known| known != session);
+    }
+
+    /// Ends the sessions that were opened.
+    pub(in crate::doctor) async fn close(&self) {
+        let sessions = self.sessions.take();
+        let ending = async {
+            for session in sessions {
+                let _ = self.ask(&self.end_of(&session)).await;
+            }
+        };
+        let too_late = async {
+            Timer::after(FAREWELL).await;
+        };
+        ending.or(too_late).await;
+    }
+}
+
+/// Why an exchange came to nothing, with what only the opening wants to know.
+enum Trouble {
+    Late(Duration),
+    Busy(StatusCode),
+    Fault(Fault),
+}
+
+impl From<Fault> for Trouble {
+    fn from(fault: Fault) -> Trouble {
+        Trouble::Fault(fault)
+    }
+}
+
+impl From<Trouble> for NoAnswer {
+    fn from(trouble: Trouble) -> NoAnswer {
+        match trouble {
+            Trouble::Late(patience) => NoAnswer::Late(patience),
+            Trouble::Busy(status) => NoAnswer::Busy(status),
+            Trouble::Fault(fault) => NoAnswer::Broken(fault.text),
+        }
+    }
+}
