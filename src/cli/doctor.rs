@@ -174,7 +174,8 @@ impl<'a> Page<'a> {
         let counted = Verdict::ALL.into_iter().zip(self.counts).filter(|(_, count)| 0 < *count);
         let counted: Vec<(Verdict, usize)> = counted.collect();
         if self.for_people {
-            let texts = counted.iter().map(|(verdict, count)| format!("{count} {}", verdict.word()));
+            let texts =
+                counted.iter().map(|(verdict, count)| format!("{count} {}", verdict.word()));
             let summary = texts.collect::<Vec<_>>().join(", ");
             output::write_trusted(self.run, &format!("\n{summary}\n"))?;
         }

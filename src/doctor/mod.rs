@@ -208,7 +208,10 @@ fn fits(pattern: &str, text: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == text,
         Some((beginning, rest)) => text.strip_prefix(beginning).is_some_and(|text| {
-            text.char_indices().map(|(at, _)| at).chain([text.len()]).any(|at| fits(rest, &text[at..]))
+            text.char_indices()
+                .map(|(at, _)| at)
+                .chain([text.len()])
+                .any(|at| fits(rest, &text[at..]))
         }),
     }
 }

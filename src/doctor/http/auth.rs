@@ -1,6 +1,6 @@
 //! Whether the server asks who is calling, and whether it tells how to prove it.
 
-use http::{Method, StatusCode};
+use http::StatusCode;
 use serde_json::Value;
 
 use super::probe::{Answer, NoAnswer, Probe, SESSION};
@@ -11,6 +11,7 @@ use crate::doctor::Check;
 use crate::doctor::finding::{Finding, excerpt};
 use crate::net::{Address, Fetched, Fetcher, Policy, Source, Zone};
 use crate::protocol::method;
+use crate::protocol::revision::{Era, Revision};
 
 /// How long a metadata document may be, in bytes.
 const LIMIT: usize = 256 << 10;
@@ -79,13 +80,13 @@ async fn none(site: &Site) -> Finding {
         return Finding::unknown(greeting.summary());
     }
     // What belongs to a session is asked in one that its owner has opened.
-    let mut probes = vec![("GET", site.in_session(Probe::stream())), ("DELETE", delete(site))];
-    if matches!(site.speech(), Speech::Modern | Speech::Legacy) {
-        probes.push(("tools/list", site.routine(method::LIST_TOOLS)));
-    }
     let (mut open, mut closed) = (Vec::new(), Vec::new());
-    for (name, probe) in probes {
-        match site.ask(&probe.bare()).await {
+    let mut asked = vec![("GET", site.listen(&site.in_session(Probe::stream()).bare()).await)];
+    if matches!(site.speech(), Speech::Modern | Speech::Legacy) {
+        asked.push(("tools/list", site.ask(&site.routine(method::LIST_TOOLS).bare()).await));
+    }
+    for (name, answer) in asked {
+        match answer {
             Ok(answer) if answer.is_taken() => open.push(name),
             Ok(answer) if is_refusal(&answer) => closed.push(name),
             // What the server does not have is neither.
@@ -94,13 +95,26 @@ async fn none(site: &Site) -> Finding {
             Err(no_answer) => return no_answer.into(),
         }
     }
+    if is_refusal(&greeting) && site.session().is_some() {
+        match ends_for_all(site).await {
+            Ok(true) => open.push("DELETE"),
+            Ok(false) => (),
+            Err(no_answer) => return no_answer.into(),
+        }
+    }
     verdict(site, &greeting, &open, &closed)
 }
 
-/// A DELETE that ends nothing: there is no such session.
-fn delete(site: &Site) -> Probe {
-    let probe = site.in_session(Probe::new(Method::DELETE));
-    probe.with(SESSION, "00000000-0000-4000-8000-000000000000")
+/// Whether a session that was opened with credentials can be ended without.
+async fn ends_for_all(site: &Site) -> Result<bool, NoAnswer> {
+    let opened = site.ask(&Probe::initialize(Revision::newest(Era::Legacy).date)).await?;
+    let Some(session) = opened.header(SESSION) else { return Ok(false) };
+    let ended = site.ask(&site.end_of(session).bare()).await?;
+    if !ended.is_taken() {
+        return Ok(false);
+    }
+    let then = site.ask(&site.routine(method::PING).with(SESSION, session)).await?;
+    Ok(then.status == StatusCode::NOT_FOUND)
 }
 
 fn verdict(site: &Site, greeting: &Answer, open: &[&str], closed: &[&str]) -> Finding {
@@ -177,9 +191,8 @@ async fn fetch(site: &Site, url: &str) -> Result<Fetched, Finding> {
 }
 
 async fn fetch_from(fetcher: &Fetcher, url: &str, zone: Zone) -> Result<Fetched, Finding> {
-    let unknown = |error: &dyn std::fmt::Display| {
-        Finding::unknown(excerpt(&format!("{url}: {error}")))
-    };
+    let unknown =
+        |error: &dyn std::fmt::Display| Finding::unknown(excerpt(&format!("{url}: {error}")));
     let address = Address::parse(url).map_err(|error| unknown(&error))?;
     let fetched = fetcher.get(&address, Source::Document(zone), "application/json", LIMIT).await;
     fetched.map_err(|error| unknown(&error))

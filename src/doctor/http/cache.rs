@@ -128,7 +128,9 @@ fn hints(site: &Site, method: &str, result: &Value) -> Finding {
     let scope = result.get("cacheScope");
     match result.get("ttlMs").map(Value::as_u64) {
         Some(Some(_)) => (),
-        Some(None) => return Finding::fail(format!("{method}: ttlMs is no whole number from 0 on")),
+        Some(None) => {
+            return Finding::fail(format!("{method}: ttlMs is no whole number from 0 on"));
+        }
         None => return Finding::fail(format!("{method}: no ttlMs")),
     }
     match scope.and_then(Value::as_str) {
@@ -172,8 +174,7 @@ mod tests {
     #[test]
     fn what_may_be_kept_is_told_from_what_may_not() {
         let check = |value: &'static str, expected: Option<&str>| {
-            let headers =
-                HeaderMap::from_iter([(CACHE_CONTROL, HeaderValue::from_static(value))]);
+            let headers = HeaderMap::from_iter([(CACHE_CONTROL, HeaderValue::from_static(value))]);
             let answer = Answer {
                 status: StatusCode::OK,
                 headers,

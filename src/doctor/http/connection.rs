@@ -78,9 +78,8 @@ fn era(site: &Site) -> Finding {
         (true, None) => {
             // People with an old client see nothing but this error.
             let told = site.initialized.as_ref().map(|answer| answer.body.as_str());
-            let names_one = |body: &str| {
-                Revision::all().iter().any(|revision| body.contains(revision.date))
-            };
+            let names_one =
+                |body: &str| Revision::all().iter().any(|revision| body.contains(revision.date));
             let spoken = spoken.join(", ");
             match told {
                 Ok(body) if names_one(body) => Finding::pass(format!("{spoken} only, and says so")),
@@ -97,14 +96,17 @@ fn era(site: &Site) -> Finding {
 
 async fn verbs(site: &Site) -> Finding {
     match site.speech() {
-        Speech::Sse | Speech::Nothing => return Finding::unknown("no MCP request is answered"),
         Speech::Modern | Speech::Legacy => (),
+        Speech::Sse => return Finding::skip("HTTP+SSE is another binding"),
+        Speech::Nothing => return Finding::unknown("no MCP request is answered"),
     }
     let listen = site.in_session(Probe::stream());
-    let get = match site.ask(&listen).await {
-        // A stream on which nothing happens sends nothing, not even its head to us.
+    let get = match site.listen(&listen).await {
         Err(super::probe::NoAnswer::Late(patience)) if site.is_legacy() => {
-            return Finding::pass(format!("GET opened a stream that is silent for {patience:?}"));
+            return Finding::pass(format!(
+                "GET opened a stream that is silent for {} ms",
+                patience.as_millis()
+            ));
         }
         Err(no_answer) => return no_answer.into(),
         Ok(answer) => answer,

@@ -73,16 +73,18 @@ fn question(address: Address, accept: &'static str) -> Probe {
 
 /// The card and where it is; else why there is none to check.
 async fn card(site: &Site) -> Result<(Answer, Address), Finding> {
-    let Some(address) = card_address(site) else { return Err(Finding::skip("no place for a card")) };
+    let Some(address) = card_address(site) else {
+        return Err(Finding::skip("no place for a card"));
+    };
     let answer = get(site, address.clone(), CARD_TYPE).await.map_err(Finding::from)?;
     // Some endpoints answer every path alike, and with something else.
-    let is_card = answer.is_taken() && object(&answer).is_some_and(|it| it.get("jsonrpc").is_none());
+    let is_card =
+        answer.is_taken() && object(&answer).is_some_and(|it| it.get("jsonrpc").is_none());
     match is_card {
         true => Ok((answer, address)),
-        false => Err(Finding::skip(format!(
-            "no card at {address}: HTTP {}",
-            answer.status.as_u16()
-        ))),
+        false => {
+            Err(Finding::skip(format!("no card at {address}: HTTP {}", answer.status.as_u16())))
+        }
     }
 }
 

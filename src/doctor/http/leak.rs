@@ -4,14 +4,12 @@ use super::site::Site;
 use crate::doctor::Check;
 use crate::doctor::finding::{Finding, excerpt};
 
-pub(super) const CHECKS: &[Check<Site>] = &[
-    Check {
-        id: "leak",
-        title: "errors tell nothing of the inside: no stack, no path, no secret",
-        clause: "MCP 2026-07-28, Security Best Practices; CWE-209",
-        run: |site| Box::pin(async { leak(site) }),
-    },
-];
+pub(super) const CHECKS: &[Check<Site>] = &[Check {
+    id: "leak",
+    title: "errors tell nothing of the inside: no stack, no path, no secret",
+    clause: "MCP 2026-07-28, Security Best Practices; CWE-209",
+    run: |site| Box::pin(async { leak(site) }),
+}];
 
 /// What only the inside of a program looks like.
 const INSIDE: [(&str, &str); 9] = [
@@ -66,7 +64,8 @@ mod tests {
 
     #[test]
     fn the_inside_is_known_by_its_looks() {
-        let check = |text: &str, expected: bool| assert_eq!(inside(text).is_some(), expected, "{text}");
+        let check =
+            |text: &str, expected: bool| assert_eq!(inside(text).is_some(), expected, "{text}");
         check("Traceback (most recent call last):\n  File \"/app/s.py\", line 3", true);
         check("Error: x\n    at handle (file:///app/dist/index.js:10:5)", true);
         check("<pre>SyntaxError<br> &nbsp; &nbsp;at JSON.parse</pre>", false);

@@ -75,7 +75,10 @@ pub(super) fn mute(site: &Site) -> Option<Finding> {
     match site.speech() {
         Speech::Modern | Speech::Legacy => None,
         Speech::Sse => Some(Finding::skip("HTTP+SSE answers elsewhere")),
-        Speech::Nothing => Some(Finding::unknown("the server takes no request")),
+        Speech::Nothing => Some(match site.greeted() {
+            Ok(answer) => Finding::unknown(format!("no request is taken: {}", answer.summary())),
+            Err(no_answer) => no_answer.clone().into(),
+        }),
     }
 }
 
@@ -206,10 +209,16 @@ async fn parse(site: &Site) -> Finding {
         let probe = site.ping().saying(body);
         let answer = match site.ask(&probe).await {
             Ok(answer) => answer,
-            Err(NoAnswer::Late(patience)) => {
-                return Finding::fail(format!("{what} → silence for {patience:?}"));
+            Err(no_answer @ NoAnswer::Busy(_)) => return no_answer.into(),
+            // Whether that was the server or the network, the sign of life below tells.
+            Err(NoAnswer::Broken(text)) => {
+                findings.push(Finding::fail(format!("{what} → {text}")));
+                continue;
             }
-            Err(no_answer) => return no_answer.into(),
+            Err(NoAnswer::Late(patience)) => {
+                findings.push(Finding::fail(format!("{what} → silence for {patience:?}")));
+                continue;
+            }
         };
         let evidence = format!("{what} → {}", answer.summary());
         findings.push(match answer.status {

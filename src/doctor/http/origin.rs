@@ -12,7 +12,8 @@ use super::{EVIL, EVIL_HOST, refusal};
 use crate::doctor::finding::Finding;
 use crate::doctor::{Check, sockets};
 
-const ORIGIN: &str = "MCP 2026-07-28, Streamable HTTP, Security & Endpoint, item 1 (403 since 2025-11-25)";
+const ORIGIN: &str =
+    "MCP 2026-07-28, Streamable HTTP, Security & Endpoint, item 1 (403 since 2025-11-25)";
 
 pub(super) const CHECKS: &[Check<Site>] = &[
     Check {
@@ -78,7 +79,10 @@ async fn of(site: &Site, origins: &[&str]) -> Finding {
             Err(no_answer) => return no_answer.into(),
         };
         let found = refusal::of(site, &answer, &[StatusCode::FORBIDDEN]);
-        findings.push(Finding { evidence: format!("Origin: {origin} → {}", found.evidence), ..found });
+        findings
+            .push(Finding {
+                evidence: format!("Origin: {origin} → {}", found.evidence), ..found
+            });
     }
     Finding::worst(findings).unwrap_or_else(|| Finding::skip("there is nothing to try"))
 }

@@ -243,6 +243,10 @@ impl Answer {
             }
             (None, Some(_)) => format!("{status} with a result"),
             (None, None) if self.body.is_empty() => status,
+            // What opens a stream may have a session in it.
+            (None, None) if self.content_type() == "text/event-stream" => {
+                format!("{status}, an event stream without an answer")
+            }
             (None, None) => excerpt(&format!("{status}: {}", self.body)),
         }
     }

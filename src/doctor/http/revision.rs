@@ -69,7 +69,9 @@ async fn offer(site: &Site) -> Finding {
     match settled.and_then(Value::as_str) {
         Some(Revision::NEVER) => Finding::fail(format!("it claims to speak {}", Revision::NEVER)),
         Some(date) if Revision::named(date).is_some() => Finding::pass(format!("it offers {date}")),
-        Some(date) => Finding::unknown(format!("it offers {date}, which this client does not know")),
+        Some(date) => {
+            Finding::unknown(format!("it offers {date}, which this client does not know"))
+        }
         // Older servers refuse instead; clients cannot tell then what would do.
         None => Finding::fail(format!("it offers none: {}", answer.summary())),
     }
@@ -119,8 +121,9 @@ fn in_modern(method: Option<&str>, version: &str) -> Probe {
     }
 }
 
-/// The finding for a request whose headers are wrong.
-async fn header_fault(site: &Site, probe: Probe) -> Finding {
+/// The finding for a request whose headers are wrong. Where `may_divert`, a server of both eras may
+/// take it for one of the other era, and refuse it as such.
+async fn header_fault(site: &Site, probe: Probe, may_divert: bool) -> Finding {
     if let Some(mute) = mute(site) {
         return mute;
     }
@@ -135,23 +138,26 @@ async fn header_fault(site: &Site, probe: Probe) -> Finding {
         && answer.code() == Some(ErrorObject::HEADER_MISMATCH);
     match is_right {
         true => Finding::pass(answer.summary()),
+        false if may_divert && site.is_legacy() && answer.status == StatusCode::BAD_REQUEST => {
+            Finding::warn(format!("refused, but not with -32020: {}", answer.summary()))
+        }
         false => Finding::fail(answer.summary()),
     }
 }
 
 async fn mismatch(site: &Site) -> Finding {
     let spoken = Revision::newest(Era::Modern).date;
-    header_fault(site, in_modern(Some(method::LIST_TOOLS), spoken)).await
+    header_fault(site, in_modern(Some(method::LIST_TOOLS), spoken), false).await
 }
 
 async fn missing(site: &Site) -> Finding {
     let spoken = Revision::newest(Era::Modern).date;
-    header_fault(site, in_modern(None, spoken)).await
+    header_fault(site, in_modern(None, spoken), false).await
 }
 
 async fn version_mismatch(site: &Site) -> Finding {
     let other = Revision::newest(Era::Legacy).date;
-    header_fault(site, in_modern(Some(method::DISCOVER), other)).await
+    header_fault(site, in_modern(Some(method::DISCOVER), other), true).await
 }
 
 async fn without_meta(site: &Site) -> Finding {

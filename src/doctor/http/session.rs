@@ -156,7 +156,8 @@ async fn missing(site: &Site) -> Finding {
 
 /// A sign of life in the session that was opened first.
 fn in_legacy(site: &Site) -> Probe {
-    let message = super::probe::request("doctor-session".into(), method::PING, serde_json::json!({}));
+    let message =
+        super::probe::request("doctor-session".into(), method::PING, serde_json::json!({}));
     site.in_session(Probe::message(&message))
 }
 
@@ -234,7 +235,7 @@ async fn delete(site: &Site) -> Finding {
             Finding::pass(format!("{summary}, and then 404"))
         }
         Ok(then) if then.status.is_client_error() => {
-            Finding::warn(format!("{summary}, but then not 404: {}", then.summary()))
+            Finding::fail(format!("{summary}, but then not 404: {}", then.summary()))
         }
         Ok(then) => Finding::fail(format!("{summary}, but it goes on: {}", then.summary())),
         Err(no_answer) => no_answer.into(),
@@ -263,7 +264,8 @@ mod tests {
 
     #[test]
     fn ids_that_can_be_guessed_look_so() {
-        let check = |id: &str, expected| assert_eq!(BITS <= bits(id), expected, "{id} {}", bits(id));
+        let check =
+            |id: &str, expected| assert_eq!(BITS <= bits(id), expected, "{id} {}", bits(id));
         check("2f1c5b0e-6f0a-4a53-9a53-0d6c7a1b2c3d", true);
         check("2f1c5b0e6f0a4a539a530d6c7a1b2c3d", true);
         check("bKx0Q3yYp2n9T_4vWzR7sA", true);
@@ -276,7 +278,8 @@ mod tests {
 
     #[test]
     fn ids_are_compared_place_by_place() {
-        let check = |one: &str, other: &str, expected| assert_eq!(differences(one, other), expected);
+        let check =
+            |one: &str, other: &str, expected| assert_eq!(differences(one, other), expected);
         check("S1", "S1", 0);
         check("S9", "S10", 2);
         check("abc", "xyz", 3);

@@ -20,6 +20,9 @@ use crate::transport::http::Target;
 /// How long the server may take to end one session when everything else is done.
 const FAREWELL: Duration = Duration::from_secs(2);
 
+/// How long a stream must be silent, at least, to be taken for an open one.
+const SILENCE: Duration = Duration::from_secs(1);
+
 /// The most sessions that are ended one by one.
 const SESSIONS: usize = 64;
 
@@ -71,10 +74,7 @@ impl Subject for Site {
 
 impl Site {
     /// Finds out what the server speaks. Errors when it cannot be reached.
-    pub(in crate::doctor) async fn open(
-        target: Target,
-        options: &Options,
-    ) -> Result<Site, Fault> {
+    pub(in crate::doctor) async fn open(target: Target, options: &Options) -> Result<Site, Fault> {
         let Target { address, settings, .. } = target;
         let lanes = |settings| {
             Lanes::new(&address, settings).map_err(|error| Fault {
@@ -224,12 +224,22 @@ impl Site {
         self.exchange(probe).await.map_err(NoAnswer::from)
     }
 
+    /// Opens the stream on which the server sends what no request asked for. One on which nothing
+    /// happens sends nothing, not even its head to us: silence that is far longer than the server
+    /// takes for other answers means that it is open.
+    pub(super) async fn listen(&self, probe: &Probe) -> Result<Answer, NoAnswer> {
+        let usual = self.greeted().as_ref().map_or(Duration::ZERO, |answer| answer.first_byte);
+        let patience = self.options.patience.min(SILENCE + 5 * usual);
+        self.exchange_on(self.lanes_for(probe), probe, patience).await.map_err(NoAnswer::from)
+    }
+
     /// The same over a connection that nothing else was sent on.
     pub(super) async fn ask_afresh(&self, probe: &Probe) -> Result<Answer, NoAnswer> {
         let address = probe.address.as_ref().unwrap_or(&self.address);
         let lanes = Lanes::new(address, self.settings.clone());
         let lanes = lanes.map_err(|error| NoAnswer::Broken(error.to_string()))?;
-        self.exchange_on(&lanes, probe).await.map_err(NoAnswer::from)
+        let patience = self.options.patience;
+        self.exchange_on(&lanes, probe, patience).await.map_err(NoAnswer::from)
     }
 
     /// Asks another origin, with nothing of the user's.
@@ -243,17 +253,25 @@ impl Site {
         };
         let lanes = Lanes::new(address, nothing);
         let lanes = lanes.map_err(|error| NoAnswer::Broken(error.to_string()))?;
-        self.exchange_on(&lanes, probe).await.map_err(NoAnswer::from)
+        let patience = self.options.patience;
+        self.exchange_on(&lanes, probe, patience).await.map_err(NoAnswer::from)
     }
 
     async fn exchange(&self, probe: &Probe) -> Result<Answer, Trouble> {
-        let lanes = if probe.is_bare { &self.bare } else { &self.lanes };
-        self.exchange_on(lanes, probe).await
+        self.exchange_on(self.lanes_for(probe), probe, self.options.patience).await
     }
 
-    async fn exchange_on(&self, lanes: &Lanes, probe: &Probe) -> Result<Answer, Trouble> {
+    fn lanes_for(&self, probe: &Probe) -> &Lanes {
+        if probe.is_bare { &self.bare } else { &self.lanes }
+    }
+
+    async fn exchange_on(
+        &self,
+        lanes: &Lanes,
+        probe: &Probe,
+        patience: Duration,
+    ) -> Result<Answer, Trouble> {
         self.asked.borrow_mut().push(probe.command_line(&self.address));
-        let patience = self.options.patience;
         let begun = Instant::now();
         let too_late = async {
             Timer::after(patience).await;

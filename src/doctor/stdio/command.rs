@@ -4,14 +4,12 @@ use super::Runs;
 use crate::doctor::Check;
 use crate::doctor::finding::{Finding, excerpt};
 
-pub(super) const CHECKS: &[Check<Runs>] = &[
-    Check {
-        id: "stdio-command",
-        title: "the command runs what it names: no shell script, no more rights, a fixed version",
-        clause: "MCP 2026-07-28, Security Best Practices, Local MCP Server Compromise",
-        run: |runs| Box::pin(async { command(runs) }),
-    },
-];
+pub(super) const CHECKS: &[Check<Runs>] = &[Check {
+    id: "stdio-command",
+    title: "the command runs what it names: no shell script, no more rights, a fixed version",
+    clause: "MCP 2026-07-28, Security Best Practices, Local MCP Server Compromise",
+    run: |runs| Box::pin(async { command(runs) }),
+}];
 
 /// Programs that fetch a package and run it.
 const RUNNERS: [&str; 6] = ["npx", "bunx", "pnpx", "uvx", "pipx", "deno"];
@@ -36,7 +34,10 @@ fn judge(program: &str, args: &[String]) -> Finding {
         let pipes = SHELLS.iter().any(|it| script.contains(&format!("| {it}")))
             || SHELLS.iter().any(|it| script.contains(&format!("|{it}")));
         if fetches && pipes {
-            return Finding::fail(format!("it runs what comes from the network: {}", excerpt(script)));
+            return Finding::fail(format!(
+                "it runs what comes from the network: {}",
+                excerpt(script)
+            ));
         }
         if script.contains(['|', ';', '&', '$', '`', '>', '<']) {
             return Finding::warn(format!("a shell reads it: {}", excerpt(script)));

@@ -76,7 +76,8 @@ async fn ended(process: &mut Process, was_there: bool, took: Option<Duration>) -
     }
     let left = sockets::processes_of_group(process.id());
     let own = process.id();
-    let left = left.map(|all| all.into_iter().filter(|pid| *pid != own).map(sockets::name_of).collect());
+    let left =
+        left.map(|all| all.into_iter().filter(|pid| *pid != own).map(sockets::name_of).collect());
     Ending { was_there, took, how: process.ending(), left }
 }
 
@@ -132,7 +133,9 @@ async fn sigterm(runs: &Runs) -> Finding {
         return Finding::warn(format!("it still runs after {PATIENCE:?}"));
     };
     match ending.left {
-        Some(left) if !left.is_empty() => Finding::warn(format!("still there: {}", left.join(", "))),
+        Some(left) if !left.is_empty() => {
+            Finding::warn(format!("still there: {}", left.join(", ")))
+        }
         _ => Finding::pass(format!("after {} ms", took.as_millis())),
     }
 }

@@ -46,11 +46,8 @@ impl Runs {
     /// Runs the server for the first time. Errors when it cannot be started, or says nothing.
     pub(super) async fn new(target: Target, options: &Options) -> Result<Runs, Fault> {
         let held = Talk::hold(&target, options).await;
-        let (talk, asked) = held.map_err(|text| Fault {
-            kind: FaultKind::Unreachable,
-            text,
-            sent: Sent::No,
-        })?;
+        let (talk, asked) =
+            held.map_err(|text| Fault { kind: FaultKind::Unreachable, text, sent: Sent::No })?;
         Ok(Runs { target, options: options.clone(), talk, asked: RefCell::new(asked) })
     }
 

@@ -209,7 +209,8 @@ impl Process {
         let begun = Instant::now();
         let until = begun + patience;
         loop {
-            let step = Duration::from_millis(20).min(until.saturating_duration_since(Instant::now()));
+            let step =
+                Duration::from_millis(20).min(until.saturating_duration_since(Instant::now()));
             if self.group.exited_within(step).await {
                 return Some(begun.elapsed());
             }

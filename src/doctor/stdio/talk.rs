@@ -142,7 +142,8 @@ async fn open(process: &mut Process, options: &Options) -> Option<Opened> {
     let message = initialize(json!(open), Revision::newest(Era::Legacy).date).to_string();
     process.write(&message, options.patience).await;
     // A server that is slow to start answers the first question now.
-    let either = |it: &Value| is_answer(it, open) || it.pointer("/result/supportedVersions").is_some();
+    let either =
+        |it: &Value| is_answer(it, open) || it.pointer("/result/supportedVersions").is_some();
     let rest = until.saturating_duration_since(Instant::now());
     let answer = process.expect(either, rest).await?;
     if !is_answer(&answer, open) {
@@ -242,9 +243,8 @@ impl Turn<'_> {
         let message = json!({ "jsonrpc": "2.0", "method": "notifications/doctor/no-such" });
         self.process.write(&message.to_string(), self.options.patience).await;
         // An answer would have no id, or would be an error.
-        let answer = |it: &Value| {
-            it.get("method").is_none() && it.get("id").is_none_or(Value::is_null)
-        };
+        let answer =
+            |it: &Value| it.get("method").is_none() && it.get("id").is_none_or(Value::is_null);
         let answer = self.process.expect(answer, SILENCE).await;
         (answer, self.ask(json!("doctor-still"), live).await.is_some())
     }
@@ -364,7 +364,9 @@ fn version(runs: &Runs) -> Finding {
         let lists_some = supported.is_some_and(|dates| !dates.is_empty());
         return match code == Some(ErrorObject::UNSUPPORTED_VERSION) && lists_some {
             true => Finding::pass(summary(answer)),
-            false => Finding::fail(format!("not -32022 with what is supported: {}", summary(answer))),
+            false => {
+                Finding::fail(format!("not -32022 with what is supported: {}", summary(answer)))
+            }
         };
     }
     match answer.pointer("/result/protocolVersion").and_then(Value::as_str) {
