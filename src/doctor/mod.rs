@@ -177,6 +177,10 @@ async fn run<S: Subject>(
 ) -> Option<(usize, Report)> {
     let checks = S::checks().into_iter().enumerate().skip(position);
     let (at, check) = checks.into_iter().find(|(_, check)| is_wanted(check.id, &options.only))?;
+    if at != 0 {
+        // What was asked to open the conversation belongs to the first check.
+        subject.take_requests();
+    }
     let begun = Instant::now();
     let too_late = async {
         Timer::at(options.until).await;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::messages::mute;
+use super::messages::{hear_list, mute};
 use super::probe::Answer;
 use super::site::{Site, Speech};
 use crate::doctor::Check;
@@ -20,7 +20,7 @@ pub(super) const CHECKS: &[Check<Site>] = &[
         id: "cache-hit",
         title: "answers come from the server, not out of somebody's cache",
         clause: "RFC 9111, section 5.1 (Age)",
-        run: |site| Box::pin(async { hit(site) }),
+        run: |site| Box::pin(hit(site)),
     },
     Check {
         id: "cache-result",
@@ -32,7 +32,7 @@ pub(super) const CHECKS: &[Check<Site>] = &[
         id: "sse-buffering",
         title: "proxies are told not to hold event streams back (X-Accel-Buffering: no)",
         clause: "MCP 2026-07-28, Streamable HTTP, Receiving Messages",
-        run: |site| Box::pin(async { buffering(site) }),
+        run: |site| Box::pin(buffering(site)),
     },
 ];
 
@@ -72,9 +72,9 @@ fn post(site: &Site) -> Finding {
     }
 }
 
-fn hit(site: &Site) -> Finding {
-    if let Some(mute) = mute(site) {
-        return mute;
+async fn hit(site: &Site) -> Finding {
+    if let Err(finding) = hear_list(site).await {
+        return finding;
     }
     let of_cache = |answer: &Answer| {
         let age = answer.header("age").filter(|age| *age != "0").map(|age| format!("Age: {age}"));
@@ -143,7 +143,10 @@ fn hints(site: &Site, method: &str, result: &Value) -> Finding {
     }
 }
 
-fn buffering(site: &Site) -> Finding {
+async fn buffering(site: &Site) -> Finding {
+    if let Err(finding) = hear_list(site).await {
+        return finding;
+    }
     let heard = site.heard();
     let mut streams = heard.iter().filter(|it| it.content_type() == "text/event-stream").peekable();
     if streams.peek().is_none() {

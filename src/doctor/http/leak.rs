@@ -1,5 +1,6 @@
 //! What the server lets out by mistake, in everything that it has said during the examination.
 
+use super::messages::NO_METHOD;
 use super::site::Site;
 use crate::doctor::Check;
 use crate::doctor::finding::{Finding, excerpt};
@@ -8,7 +9,7 @@ pub(super) const CHECKS: &[Check<Site>] = &[Check {
     id: "leak",
     title: "errors tell nothing of the inside: no stack, no path, no secret",
     clause: "MCP 2026-07-28, Security Best Practices; CWE-209",
-    run: |site| Box::pin(async { leak(site) }),
+    run: |site| Box::pin(leak(site)),
 }];
 
 /// What only the inside of a program looks like.
@@ -24,7 +25,12 @@ const INSIDE: [(&str, &str); 9] = [
     ("/site-packages/", "a path of Python source"),
 ];
 
-fn leak(site: &Site) -> Finding {
+async fn leak(site: &Site) -> Finding {
+    // Errors of each kind, in case that no other check has made them.
+    for probe in [site.greeting().bare(), site.ping().saying("{"), site.routine(NO_METHOD)] {
+        // One without an answer says nothing that could be looked at.
+        let _ = site.ask(&probe).await;
+    }
     let heard = site.heard();
     let failed = heard.iter().filter(|it| !it.is_taken() || it.code().is_some());
     let mut looked_at = 0;

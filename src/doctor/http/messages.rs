@@ -7,18 +7,19 @@ use super::probe::{Answer, NoAnswer, Probe, request};
 use super::site::{Site, Speech};
 use crate::doctor::Check;
 use crate::doctor::finding::{Finding, excerpt};
+use crate::protocol::Revision;
 use crate::protocol::jsonrpc::ErrorObject;
 use crate::protocol::method;
 
 /// A method that no revision and no extension has.
-const NO_METHOD: &str = "doctor/no-such-method";
+pub(super) const NO_METHOD: &str = "doctor/no-such-method";
 
 pub(super) const CHECKS: &[Check<Site>] = &[
     Check {
         id: "content-type",
         title: "answers are application/json or text/event-stream",
         clause: "MCP 2026-07-28, Streamable HTTP, Sending Messages, item 6",
-        run: |site| Box::pin(async { content_type(site) }),
+        run: |site| Box::pin(content_type(site)),
     },
     Check {
         id: "nosniff",
@@ -82,9 +83,17 @@ pub(super) fn mute(site: &Site) -> Option<Finding> {
     }
 }
 
-fn content_type(site: &Site) -> Finding {
-    if let Some(mute) = mute(site) {
-        return mute;
+/// Asks for what every server has, so that there is something to look at among what was heard.
+pub(super) async fn hear_list(site: &Site) -> Result<(), Finding> {
+    match mute(site) {
+        Some(mute) => Err(mute),
+        None => site.ask(&site.routine(method::LIST_TOOLS)).await.map(drop).map_err(Finding::from),
+    }
+}
+
+async fn content_type(site: &Site) -> Finding {
+    if let Err(finding) = hear_list(site).await {
+        return finding;
     }
     let heard = site.heard();
     let with_response = heard.iter().filter(|answer| answer.result().is_some());
@@ -240,6 +249,10 @@ async fn parse(site: &Site) -> Finding {
 async fn batch(site: &Site) -> Finding {
     if let Some(mute) = mute(site) {
         return mute;
+    }
+    let spoken = site.revision().and_then(Revision::named);
+    if !site.is_modern() && spoken.is_some_and(|revision| revision.batches) {
+        return Finding::skip("the revision of the session allows it");
     }
     let ping = |id: &str| request(json!(id), method::PING, json!({}));
     let body = json!([ping("doctor-a"), ping("doctor-b")]).to_string();
