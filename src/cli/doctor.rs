@@ -51,7 +51,7 @@ pub(super) async fn run(
     let mut secrets = contact.secrets();
     secrets.extend(authorizer.iter().flat_map(|authorizer| authorizer.secrets()));
     let target = match server {
-        Server::Http(target) | Server::Sse(target) => Target::Http(target),
+        Server::Http(target) | Server::Sse(target) => Target::Http(Box::new(target)),
         Server::Stdio(target) => Target::Stdio(target),
         Server::Shared(_) => return Ok(Exit::Bug),
     };

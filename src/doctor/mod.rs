@@ -34,7 +34,7 @@ use crate::transport;
 #[derive(Debug)]
 pub enum Target {
     /// An endpoint.
-    Http(transport::http::Target),
+    Http(Box<transport::http::Target>),
     /// A process, which is started several times.
     Stdio(transport::stdio::Target),
 }
@@ -118,7 +118,7 @@ enum Either {
 /// Begins to examine a server. Errors when it cannot be reached or started at all.
 pub async fn examine(target: Target, options: Options) -> Result<Examination, Fault> {
     let subject = match target {
-        Target::Http(target) => Either::Http(Box::new(http::Site::open(target, &options).await?)),
+        Target::Http(target) => Either::Http(Box::new(http::Site::open(*target, &options).await?)),
         Target::Stdio(target) => Either::Stdio(Box::new(stdio::Runs::new(target, &options).await?)),
     };
     Ok(Examination { subject, options, position: 0, ran_out: false })

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use argh::{ArgsInfo, FromArgs};
 
 use super::commands::{ALIASES, WITH_TAIL};
+use super::doctor_command::Doctor;
 use super::globals::{SHORTHANDS, SPELLINGS};
 use super::primitives::{Complete, Watch};
 use super::table::{HELP, Table};

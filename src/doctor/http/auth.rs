@@ -4,7 +4,8 @@ use http::StatusCode;
 use serde_json::Value;
 
 use super::probe::{Answer, NoAnswer, Probe, SESSION};
-use super::site::{Site, Speech};
+use super::site::Site;
+use super::speech::Speech;
 use crate::auth::challenge::Challenge;
 use crate::auth::{is_resource_of, resource_locations, server_locations};
 use crate::doctor::Check;

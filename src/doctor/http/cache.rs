@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use super::messages::{hear_list, mute};
 use super::probe::Answer;
-use super::site::{Site, Speech};
+use super::site::Site;
+use super::speech::Speech;
 use crate::doctor::Check;
 use crate::doctor::finding::{Finding, excerpt};
 use crate::protocol::method;

@@ -4,7 +4,8 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::probe::{Answer, NoAnswer, Probe, request};
-use super::site::{Site, Speech};
+use super::site::Site;
+use super::speech::Speech;
 use crate::doctor::Check;
 use crate::doctor::finding::{Finding, excerpt};
 use crate::protocol::Revision;

@@ -2,7 +2,8 @@
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `site` | the endpoint: what it speaks, how it is asked, what it said |
+//! | `site` | the endpoint: its connections, what it said so far |
+//! | `speech` | what is spoken with it, and how it is asked in that |
 //! | `probe`, `read` | a question and its answer |
 //! | `refusal` | how to judge what should be refused |
 //! | the others | a group of checks each, with a table at the top |
@@ -21,6 +22,7 @@ mod refusal;
 mod revision;
 mod session;
 mod site;
+mod speech;
 
 pub(super) use self::site::Site;
 use super::Check;

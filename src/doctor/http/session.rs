@@ -3,7 +3,8 @@
 use http::{Method, StatusCode};
 
 use super::probe::{Answer, NoAnswer, Probe, SESSION};
-use super::site::{Site, Speech};
+use super::site::Site;
+use super::speech::Speech;
 use crate::doctor::Check;
 use crate::doctor::finding::Finding;
 use crate::protocol::method;

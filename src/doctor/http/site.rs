@@ -1,4 +1,4 @@
-//! An endpoint under examination: what it speaks, how it is asked, and what it said so far.
+//! An endpoint under examination: the connections to it, and what it said so far.
 
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
@@ -8,8 +8,9 @@ use futures_lite::FutureExt;
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::probe::{Answer, NoAnswer, Probe, SESSION, VERSION, request};
+use super::probe::{Answer, NoAnswer, Probe, SESSION};
 use super::read;
+use super::speech::Speech;
 use crate::doctor::{Check, Options, Subject};
 use crate::net::{Address, Authorization, Headers, Lanes, Reply, Settings};
 use crate::protocol::message::{Fault, FaultKind, Sent};
@@ -49,19 +50,6 @@ pub(in crate::doctor) struct Site {
     number: Cell<u64>,
 }
 
-/// What is spoken with the server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Speech {
-    /// Requests that carry their own context.
-    Modern,
-    /// A session, opened by `initialize`.
-    Legacy,
-    /// HTTP+SSE, the binding of 2024-11-05.
-    Sse,
-    /// The server has answered, but takes no request: it wants credentials, or is no MCP server.
-    Nothing,
-}
-
 impl Subject for Site {
     fn checks() -> Vec<&'static Check<Site>> {
         super::GROUPS.iter().flat_map(|group| group.iter()).collect()
@@ -83,12 +71,7 @@ impl Site {
                 sent: Sent::No,
             })
         };
-        let nothing = Settings {
-            headers: Headers::default(),
-            authorization: Authorization::none(),
-            ..settings.clone()
-        };
-        let (lanes, bare) = (lanes(settings.clone())?, lanes(nothing)?);
+        let (lanes, bare) = (lanes(settings.clone())?, lanes(without_credentials(&settings))?);
         let never = || Err(NoAnswer::Broken("it was not asked".to_owned()));
         let mut site = Site {
             settings,
@@ -122,98 +105,8 @@ impl Site {
         Ok(site)
     }
 
-    /// What is spoken with the server: the newest of what it speaks.
-    pub(super) fn speech(&self) -> Speech {
-        let speaks_sse = |answer: &Answer| {
-            answer.content_type() == "text/event-stream" && answer.body.contains("endpoint")
-        };
-        match () {
-            () if self.is_modern() => Speech::Modern,
-            () if self.is_legacy() => Speech::Legacy,
-            () if matches!(&self.streamed, Some(Ok(answer)) if speaks_sse(answer)) => Speech::Sse,
-            () => Speech::Nothing,
-        }
-    }
-
-    /// Whether the server speaks the modern era.
-    pub(super) fn is_modern(&self) -> bool {
-        let supported = self.discovered.as_ref().ok().and_then(Answer::result);
-        supported.is_some_and(|result| result.get("supportedVersions").is_some())
-    }
-
-    /// Whether the server speaks the era of sessions.
-    pub(super) fn is_legacy(&self) -> bool {
-        self.revision().is_some()
-    }
-
-    /// The revision that a legacy server has settled for.
-    pub(super) fn revision(&self) -> Option<&str> {
-        self.initialized.as_ref().ok()?.result()?.get("protocolVersion")?.as_str()
-    }
-
-    /// The id of the session that was opened first.
-    pub(super) fn session(&self) -> Option<&str> {
-        self.initialized.as_ref().ok().filter(|answer| answer.is_taken())?.header(SESSION)
-    }
-
-    /// The question by which a conversation begins, which any server may be asked at any time.
-    pub(super) fn greeting(&self) -> Probe {
-        match self.speech() {
-            Speech::Modern => Probe::modern(method::DISCOVER),
-            Speech::Sse => Probe::stream(),
-            Speech::Legacy | Speech::Nothing => {
-                Probe::initialize(Revision::newest(Era::Legacy).date)
-            }
-        }
-    }
-
-    /// What came back to the greeting when the examination began.
-    pub(super) fn greeted(&self) -> &Result<Answer, NoAnswer> {
-        match (self.speech(), &self.streamed) {
-            (Speech::Modern, _) => &self.discovered,
-            (Speech::Sse, Some(streamed)) => streamed,
-            _ => &self.initialized,
-        }
-    }
-
-    /// A request without parameters, in the session that was opened first, or with a context of
-    /// its own.
-    pub(super) fn routine(&self, method: &str) -> Probe {
-        self.routine_as(self.next_id(), method)
-    }
-
-    /// The same with that id.
-    pub(super) fn routine_as(&self, id: Value, method: &str) -> Probe {
-        match self.speech() {
-            Speech::Modern => {
-                let revision = Revision::newest(Era::Modern).date;
-                let probe = Probe::message(&super::probe::modern(id, method, revision));
-                probe.with(VERSION, revision).with("mcp-method", method)
-            }
-            _ => self.in_session(Probe::message(&request(id, method, json!({})))),
-        }
-    }
-
-    /// A sign of life: the modern era has no `ping`.
-    pub(super) fn ping(&self) -> Probe {
-        self.routine(if self.is_modern() { method::DISCOVER } else { method::PING })
-    }
-
-    /// A question in the session that was opened first.
-    pub(super) fn in_session(&self, probe: Probe) -> Probe {
-        let probe = match self.revision() {
-            Some(revision) if Revision::named(revision).is_none_or(|it| it.version_header) => {
-                probe.with(VERSION, revision)
-            }
-            _ => probe,
-        };
-        match self.session() {
-            Some(session) => probe.with(SESSION, session),
-            None => probe,
-        }
-    }
-
-    fn next_id(&self) -> Value {
+    /// An id that no other request has.
+    pub(super) fn next_id(&self) -> Value {
         let number = self.number.get();
         self.number.set(number + 1);
         json!(format!("doctor-{number}"))
@@ -245,12 +138,7 @@ impl Site {
     /// Asks another origin, with nothing of the user's.
     pub(super) async fn ask_elsewhere(&self, probe: &Probe) -> Result<Answer, NoAnswer> {
         let address = probe.address.as_ref().unwrap_or(&self.address);
-        let nothing = Settings {
-            headers: Headers::default(),
-            authorization: Authorization::none(),
-            unix_socket: None,
-            ..self.settings.clone()
-        };
+        let nothing = Settings { unix_socket: None, ..without_credentials(&self.settings) };
         let lanes = Lanes::new(address, nothing);
         let lanes = lanes.map_err(|error| NoAnswer::Broken(error.to_string()))?;
         let patience = self.options.patience;
@@ -338,6 +226,15 @@ impl Site {
         };
         ending.or(too_late).await;
     }
+}
+
+/// The same settings with nothing of what tells who is calling.
+fn without_credentials(settings: &Settings) -> Settings {
+    let mut settings = settings.clone();
+    settings.headers = Headers::default();
+    settings.authorization = Authorization::none();
+    (settings.tls.certificate, settings.tls.key) = (None, None);
+    settings
 }
 
 /// Why an exchange came to nothing, with what only the opening wants to know.

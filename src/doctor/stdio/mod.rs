@@ -10,6 +10,7 @@
 mod command;
 mod ending;
 mod process;
+mod said;
 mod talk;
 
 use std::cell::RefCell;
@@ -20,7 +21,7 @@ use crate::protocol::message::{Fault, FaultKind, Sent};
 use crate::transport::stdio::Target;
 
 /// All groups, in the order in which they are run.
-const GROUPS: &[&[Check<Runs>]] = &[talk::CHECKS, ending::CHECKS, command::CHECKS];
+const GROUPS: &[&[Check<Runs>]] = &[said::CHECKS, ending::CHECKS, command::CHECKS];
 
 /// The runs of a server.
 #[derive(Debug)]
