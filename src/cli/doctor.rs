@@ -20,6 +20,7 @@ use super::terminal::{Accent, accent};
 use crate::client::Server;
 use crate::doctor::{self, Examination, Options, Report, Target, Verdict};
 use crate::protocol::json;
+use crate::protocol::opening::Certainty;
 use crate::protocol::params::Members;
 
 /// How long one answer may take.
@@ -50,6 +51,7 @@ pub(super) async fn run(
     let authorizer = contact.loaded_authorizer(&server)?;
     let mut secrets = contact.secrets();
     secrets.extend(authorizer.iter().flat_map(|authorizer| authorizer.secrets()));
+    let sse = matches!(server, Server::Sse(_));
     let target = match server {
         Server::Http(target) | Server::Sse(target) => Target::Http(Box::new(target)),
         Server::Stdio(target) => Target::Stdio(target),
@@ -61,6 +63,12 @@ pub(super) async fn run(
         patience: run.settings.timeout.and_then(Limit::duration).unwrap_or(PATIENCE),
         start,
         until: run.deadline.unwrap_or(begun + TOTAL),
+        revision: match contact.certainty() {
+            Certainty::Pinned(revision) => Some(revision),
+            // What is remembered may be wrong by now, and that is to be seen.
+            Certainty::Remembered(_) | Certainty::Unknown => None,
+        },
+        sse,
         require_auth: doctor.require_auth,
         connections: doctor.sticky.unwrap_or(CONNECTIONS),
         only: doctor.only.clone(),

@@ -28,6 +28,7 @@ use futures_lite::FutureExt;
 pub use self::finding::{Finding, Verdict};
 use crate::env::Secret;
 use crate::protocol::message::Fault;
+use crate::protocol::revision::{Era, Revision};
 use crate::transport;
 
 /// What is examined.
@@ -48,6 +49,10 @@ pub struct Options {
     pub start: Duration,
     /// When everything must be over. What has not been checked by then is unknown.
     pub until: Instant,
+    /// The only revision to speak, if one is wanted.
+    pub revision: Option<&'static Revision>,
+    /// Whether the server is known to speak HTTP+SSE, the binding of 2024-11-05.
+    pub sse: bool,
     /// Whether a server that asks for no credentials fails.
     pub require_auth: bool,
     /// How many fresh connections one session is tried on.
@@ -57,6 +62,19 @@ pub struct Options {
     pub only: Vec<String>,
     /// What may stand in no evidence.
     pub secrets: Vec<Secret>,
+}
+
+impl Options {
+    /// Whether that era is to be tried.
+    fn tries(&self, era: Era) -> bool {
+        !self.sse && self.revision.is_none_or(|revision| revision.era == era)
+    }
+
+    /// The revision to open a session with.
+    fn offer(&self) -> &'static str {
+        let wanted = self.revision.filter(|revision| revision.era == Era::Legacy);
+        wanted.unwrap_or_else(|| Revision::newest(Era::Legacy)).date
+    }
 }
 
 /// What a check has found.

@@ -131,6 +131,49 @@ fn the_time_is_over_for_all_together() {
 }
 
 #[test]
+fn the_era_can_be_chosen() {
+    let check = |words: &[&str], server: &str, id: &str, expected: &str| {
+        let outcome = doctor(&[&["--only", id, "-t", "2s"], words, &[server]].concat());
+        let fields: Vec<&str> = outcome.out.trim_end().split('\t').collect();
+        let found = format!("{} {}", fields[0], fields[3]);
+        assert!(found.starts_with(expected), "{words:?} {server}: {}{}", outcome.out, outcome.err);
+    };
+    let demo = format!("exec:'{}'", demo_path());
+    check(&[], &demo, "stdio-era", "PASS 2026-07-28 after");
+    check(&["--protocol", "2025-11-25"], &demo, "stdio-era", "PASS a session in 2025-11-25 after");
+    check(&["--protocol", "2025-06-18"], &demo, "stdio-era", "PASS a session in 2025-06-18 after");
+    let (legacy, modern) = (Site::start(Kind::Legacy, ""), Site::start(Kind::Modern, ""));
+    check(&["--protocol", "2025-11-25"], &legacy.url, "era", "PASS a session in 2025-11-25");
+    check(&["--protocol", "2025-11-25"], &modern.url, "era", "UNKNOWN neither");
+    check(&["--protocol", "2026-07-28"], &modern.url, "era", "UNKNOWN it was not asked");
+    let sse = Site::start(Kind::Sse, "");
+    check(&["--transport", "sse"], &sse.url, "speech", "WARN it speaks only HTTP+SSE");
+    assert!(sse.seen().iter().all(|seen| !seen.starts_with("POST")), "{:?}", sse.seen());
+}
+
+#[test]
+fn a_server_elsewhere_is_judged_by_what_matters_there() {
+    // By its name it is on another machine; only this run knows the address.
+    let check = |fault, id: &str, expected: &str| {
+        let site = Site::start(Kind::Legacy, fault);
+        let port = site.url.rsplit(':').next().unwrap().strip_suffix("/mcp").unwrap();
+        let resolve = format!("mcp.test:{port}:127.0.0.1");
+        let url = format!("http://mcp.test:{port}/mcp");
+        let outcome = doctor(&["--only", id, "--resolve", &resolve, &url]);
+        assert!(outcome.out.starts_with(expected), "{fault} {id}: {}{}", outcome.out, outcome.err);
+    };
+    check("", "tls", "FAIL");
+    check("", "host-bad", "SKIP");
+    check("", "bind", "SKIP");
+    check("", "cors-reflect", "PASS");
+    check("takes every origin", "origin-bad", "FAIL");
+    // Whoever looks at tokens alone may let every page in.
+    check("lets every origin in", "cors-preflight", "WARN");
+    check("reflects the origin", "cors-reflect", "WARN");
+    check("lets every origin in with credentials", "cors-star-cred", "FAIL");
+}
+
+#[test]
 fn what_was_not_reached_in_time_is_unknown() {
     let site = Site::start(Kind::Legacy, "silent to who takes JSON alone");
     let words = ["--max-time", "2s", "--only", "accept", "--only", "batch", "--only", "ping"];

@@ -148,7 +148,7 @@ fn faults_of_guards_are_found() {
 #[test]
 fn faults_in_messages_are_found() {
     for kind in [Kind::Legacy, Kind::Modern] {
-        check(kind, "calls JSON text", "content-type", "fail");
+        check(kind, "calls JSON text", "ct", "fail");
         check(kind, "may be sniffed", "nosniff", "warn");
         check(kind, "silent to who takes JSON alone", "accept", "fail");
         check(kind, "answers with text ids", "id-echo", "fail");
@@ -161,21 +161,21 @@ fn faults_in_messages_are_found() {
     check(Kind::Legacy, "does not know ping", "ping", "fail");
     check(Kind::Legacy, "has its own code for methods", "unknown-method", "warn");
     check(Kind::Modern, "says 200 of unknown methods", "unknown-method", "fail");
-    check(Kind::Legacy, "answers notifications by 200", "notification", "fail");
-    check(Kind::Legacy, "answers notifications with a body", "notification", "fail");
+    check(Kind::Legacy, "answers notifications by 200", "notif", "fail");
+    check(Kind::Legacy, "answers notifications with a body", "notif", "fail");
 }
 
 #[test]
 fn faults_with_revisions_are_found() {
     check(Kind::Legacy, "speaks every version", "version-offer", "fail");
     check(Kind::Legacy, "refuses unknown versions", "version-offer", "fail");
-    check(Kind::Legacy, "takes any version", "version-header", "fail");
-    check(Kind::Modern, "takes any version", "version-header", "fail");
-    check(Kind::Modern, "has its own code for versions", "version-header", "fail");
-    check(Kind::Modern, "does not list versions", "version-header", "fail");
-    check(Kind::Modern, "does not read Mcp-Method", "header-mismatch", "fail");
-    check(Kind::Modern, "does not miss Mcp-Method", "header-missing", "fail");
-    check(Kind::Modern, "does not compare versions", "header-version", "fail");
+    check(Kind::Legacy, "takes any version", "version-hdr", "fail");
+    check(Kind::Modern, "takes any version", "version-hdr", "fail");
+    check(Kind::Modern, "has its own code for versions", "version-hdr", "fail");
+    check(Kind::Modern, "does not list versions", "version-hdr", "fail");
+    check(Kind::Modern, "does not read Mcp-Method", "hdr-mismatch", "fail");
+    check(Kind::Modern, "does not miss Mcp-Method", "hdr-missing", "fail");
+    check(Kind::Modern, "does not compare versions", "hdr-version", "fail");
     check(Kind::Modern, "needs no context", "meta-missing", "fail");
 }
 
@@ -205,10 +205,10 @@ fn faults_of_caching_are_found() {
         check(kind, "cacheable", "cache-post", "fail");
         check(kind, "out of a cache", "cache-hit", "warn");
     }
-    check(Kind::Modern, "negative life", "cache-result", "fail");
-    check(Kind::Modern, "no cache scope", "cache-result", "fail");
-    check(Kind::Modern, "streams that proxies hold back", "sse-buffering", "warn");
-    check(Kind::Modern, "streams", "sse-buffering", "pass");
+    check(Kind::Modern, "negative life", "cache-mcp", "fail");
+    check(Kind::Modern, "no cache scope", "cache-mcp", "fail");
+    check(Kind::Modern, "streams that proxies hold back", "sse-ttfb", "warn");
+    check(Kind::Modern, "streams", "sse-ttfb", "pass");
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn who_has_no_token_cannot_tell() {
     check("auth-metadata", "pass");
     check("origin-bad", "pass");
     check("host-bad", "pass");
-    for id in ["speech", "era", "ping", "unknown-method", "session-id", "version-header", "parse"] {
+    for id in ["speech", "era", "ping", "unknown-method", "session-id", "version-hdr", "parse"] {
         check(id, "unknown");
     }
     assert_eq!(outcome.code, 0, "what cannot be told is no failure");

@@ -183,7 +183,7 @@ impl State {
 
     /// The refusal of what a browser sends in the name of another site.
     fn refuse_stranger(&self, request: &Request) -> Option<Response> {
-        let names = [format!("localhost:{}", self.port), format!("127.0.0.1:{}", self.port)];
+        let names = ["localhost", "127.0.0.1", "mcp.test"].map(|it| format!("{it}:{}", self.port));
         let is_document =
             request.path.contains("/server-card") || request.path.contains(".well-known");
         if request.verb == "OPTIONS" || is_document {

@@ -36,7 +36,11 @@ keywords! {
 #[argh(
     note = "Nothing is changed at the server: no tool is called, and sessions that were opened are \
                ended. It sends what a server must refuse, though, so examine your own servers, or \
-               ask. A server that is a command is started three times at most."
+               ask. A server that is a command is started twice."
+)]
+#[argh(
+    note = "A server that speaks both eras is examined in the newer one; --protocol 2025-11-25 is \
+               for the other. One answer may take 5s, or see -t."
 )]
 #[argh(note = "The exit code is 1 when a check has failed, see --fail-on. All is over after two \
                minutes, or see --max-time; what was not checked by then is unknown.")]

@@ -12,7 +12,6 @@ use crate::doctor::Check;
 use crate::doctor::finding::{Finding, excerpt};
 use crate::net::{Address, Fetched, Fetcher, Policy, Source, Zone};
 use crate::protocol::method;
-use crate::protocol::revision::{Era, Revision};
 
 /// How long a metadata document may be, in bytes.
 const LIMIT: usize = 256 << 10;
@@ -108,7 +107,7 @@ async fn none(site: &Site) -> Finding {
 
 /// Whether a session that was opened with credentials can be ended without.
 async fn ends_for_all(site: &Site) -> Result<bool, NoAnswer> {
-    let opened = site.ask(&Probe::initialize(Revision::newest(Era::Legacy).date)).await?;
+    let opened = site.ask(&Probe::initialize(site.options.offer())).await?;
     let Some(session) = opened.header(SESSION) else { return Ok(false) };
     let ended = site.ask(&site.end_of(session).bare()).await?;
     if !ended.is_taken() {

@@ -24,13 +24,13 @@ pub(super) const CHECKS: &[Check<Site>] = &[
         run: |site| Box::pin(hit(site)),
     },
     Check {
-        id: "cache-result",
+        id: "cache-mcp",
         title: "lists tell for how long and for whom they hold (ttlMs, cacheScope)",
         clause: "MCP 2026-07-28, Caching, Cacheable Results",
         run: |site| Box::pin(result(site)),
     },
     Check {
-        id: "sse-buffering",
+        id: "sse-ttfb",
         title: "proxies are told not to hold event streams back (X-Accel-Buffering: no)",
         clause: "MCP 2026-07-28, Streamable HTTP, Receiving Messages",
         run: |site| Box::pin(buffering(site)),

@@ -17,7 +17,7 @@ pub(super) const NO_METHOD: &str = "doctor/no-such-method";
 
 pub(super) const CHECKS: &[Check<Site>] = &[
     Check {
-        id: "content-type",
+        id: "ct",
         title: "answers are application/json or text/event-stream",
         clause: "MCP 2026-07-28, Streamable HTTP, Sending Messages, item 6",
         run: |site| Box::pin(content_type(site)),
@@ -53,7 +53,7 @@ pub(super) const CHECKS: &[Check<Site>] = &[
         run: |site| Box::pin(unknown_method(site)),
     },
     Check {
-        id: "notification",
+        id: "notif",
         title: "a notification is answered with 202 and no body",
         clause: "MCP 2025-11-25, Transports, Sending Messages, item 4",
         run: |site| Box::pin(notification(site)),

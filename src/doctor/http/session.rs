@@ -8,7 +8,6 @@ use super::speech::Speech;
 use crate::doctor::Check;
 use crate::doctor::finding::Finding;
 use crate::protocol::method;
-use crate::protocol::revision::{Era, Revision};
 
 /// How many bits an id must look like to be out of reach of guessing.
 const BITS: f64 = 100.0;
@@ -116,7 +115,7 @@ fn differences(one: &str, other: &str) -> usize {
 }
 
 async fn open(site: &Site) -> Result<Answer, NoAnswer> {
-    site.ask(&Probe::initialize(Revision::newest(Era::Legacy).date)).await
+    site.ask(&Probe::initialize(site.options.offer())).await
 }
 
 async fn fresh(site: &Site) -> Finding {

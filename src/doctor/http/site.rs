@@ -15,7 +15,7 @@ use crate::doctor::{Check, Options, Subject};
 use crate::net::{Address, Authorization, Headers, Lanes, Reply, Settings};
 use crate::protocol::message::{Fault, FaultKind, Sent};
 use crate::protocol::method;
-use crate::protocol::revision::{Era, Revision};
+use crate::protocol::revision::Era;
 use crate::transport::http::Target;
 
 /// How long the server may take to end one session when everything else is done.
@@ -87,22 +87,29 @@ impl Site {
             number: Cell::new(1),
             address,
         };
-        // The first question tells whether there is anybody at all.
-        let discover = Probe::modern(method::DISCOVER);
-        site.discovered = match site.exchange(&discover).await {
-            Err(Trouble::Fault(fault)) if fault.sent == Sent::No => return Err(fault),
-            other => other.map_err(NoAnswer::from),
-        };
-        site.initialized = site.ask(&Probe::initialize(Revision::newest(Era::Legacy).date)).await;
+        if options.tries(Era::Modern) {
+            site.discovered = site.meet(&Probe::modern(method::DISCOVER)).await?;
+        }
+        if options.tries(Era::Legacy) {
+            site.initialized = site.meet(&Probe::initialize(options.offer())).await?;
+        }
         if site.speech() == Speech::Legacy {
             // A session begins with it. What it is answered with is looked at by a check.
             let begun = json!({ "jsonrpc": "2.0", "method": method::INITIALIZED });
             let _ = site.ask(&site.in_session(Probe::message(&begun))).await;
         }
         if site.speech() == Speech::Nothing {
-            site.streamed = Some(site.ask(&Probe::stream()).await);
+            site.streamed = Some(site.meet(&Probe::stream()).await?);
         }
         Ok(site)
+    }
+
+    /// Asks a server of which it is not certain that there is one. Errors when there is none.
+    async fn meet(&self, probe: &Probe) -> Result<Result<Answer, NoAnswer>, Fault> {
+        match self.exchange(probe).await {
+            Err(Trouble::Fault(fault)) if fault.sent == Sent::No => Err(fault),
+            other => Ok(other.map_err(NoAnswer::from)),
+        }
     }
 
     /// An id that no other request has.

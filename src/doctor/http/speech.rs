@@ -60,9 +60,7 @@ impl Site {
         match self.speech() {
             Speech::Modern => Probe::modern(method::DISCOVER),
             Speech::Sse => Probe::stream(),
-            Speech::Legacy | Speech::Nothing => {
-                Probe::initialize(Revision::newest(Era::Legacy).date)
-            }
+            Speech::Legacy | Speech::Nothing => Probe::initialize(self.options.offer()),
         }
     }
 

@@ -82,15 +82,19 @@ fn is_answer(message: &Value, id: &str) -> bool {
 async fn open(process: &mut Process, options: &Options) -> Option<Opened> {
     let (probe, open) = ("doctor-discover", "doctor-open");
     let spoken = Revision::newest(Era::Modern).date;
-    let discover = modern(json!(probe), method::DISCOVER, spoken).to_string();
-    process.write(&discover, options.patience).await;
     let until = Instant::now() + options.start;
-    let discovered = process.expect(|it| is_answer(it, probe), PROBE.min(options.start)).await;
-    let discovered = discovered.and_then(|answer| answer.get("result").cloned());
-    if discovered.as_ref().is_some_and(|it| it.get("supportedVersions").is_some()) {
-        return Some(Opened { discovered, initialized: None });
+    if options.tries(Era::Modern) {
+        let discover = modern(json!(probe), method::DISCOVER, spoken).to_string();
+        process.write(&discover, options.patience).await;
+        let patience = if options.tries(Era::Legacy) { PROBE } else { options.start };
+        let answer = process.expect(|it| is_answer(it, probe), patience.min(options.start)).await;
+        let result = answer.as_ref().and_then(|answer| answer.get("result").cloned());
+        let discovered = result.filter(|it| it.get("supportedVersions").is_some());
+        if discovered.is_some() || !options.tries(Era::Legacy) {
+            return answer.map(|_| Opened { discovered, initialized: None });
+        }
     }
-    let message = initialize(json!(open), Revision::newest(Era::Legacy).date).to_string();
+    let message = initialize(json!(open), options.offer()).to_string();
     process.write(&message, options.patience).await;
     // A server that is slow to start answers the first question now.
     let either =
