@@ -68,6 +68,35 @@ fn a_server_that_does_not_read_is_ended() {
 }
 
 #[test]
+fn a_server_that_failed_is_not_waited_for() {
+    // What it leaves behind keeps its output open.
+    let outcome = call("read -r _; sleep 100 & exit 3", &["{}", "-t", "60s"]);
+    check(&outcome, 5, "");
+    assert!(outcome.err.contains("exit status 3"), "{}", outcome.err);
+    // What it wrote before counts, however late it is read.
+    check(&call(&format!("read -r _; sleep 100 & {ANSWER}; exit 3"), &["{}"]), 0, "ok\n");
+    // One that ends well may have handed its pipes on.
+    let heir = format!("(sleep 1.5; {ANSWER}) & exit 0");
+    check(&call(&format!("read -r _; {heir}"), &["{}"]), 0, "ok\n");
+}
+
+#[test]
+fn an_error_names_the_server_without_secrets() {
+    let scratch = Scratch::new();
+    let url = format!("{}/?a=1&api_key=hunter2", closed_url());
+    let servers = [(&*url, "a=1&api_key=***"), ("exec:nosuch --token hunter2 x", "--token *** x")];
+    for (server, shown) in servers {
+        for form in [&["--json-errors"][..], &[]] {
+            let words = ["call", server, "tool", "{}"];
+            let outcome = run(&mut scratch.mcpmini(words.iter().chain(form)));
+            assert_eq!(outcome.code, 4, "{}", outcome.err);
+            assert!(outcome.err.contains(shown), "{}", outcome.err);
+            assert!(!outcome.err.contains("hunter2"), "{}", outcome.err);
+        }
+    }
+}
+
+#[test]
 fn answers_that_a_server_does_not_take_do_not_fill_the_memory() {
     let scratch = Scratch::new();
     let ping = format!(r#"{{"jsonrpc":"2.0","id":"{}","method":"ping"}}"#, "x".repeat(1000));
