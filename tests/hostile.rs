@@ -225,9 +225,12 @@ fn blocks_that_are_no_text_are_told_with_the_way_to_get_them() {
 /// it ends.
 #[track_caller]
 fn check_stuck(words: &[&str], signal: Option<Signal>, code: i32) {
+    check_stuck_command(&[&["call", &demo("")], words].concat(), signal, code);
+}
+
+#[track_caller]
+fn check_stuck_command(words: &[&str], signal: Option<Signal>, code: i32) {
     let scratch = Scratch::new();
-    let server = demo("");
-    let words = ["call", &server].into_iter().chain(words.iter().copied());
     let (_reader, stdout) = std::io::pipe().unwrap();
     let (stdin, _writer) = std::io::pipe().unwrap();
     let mut command = scratch.mcpmini(words);
@@ -248,6 +251,20 @@ fn a_call_that_waits_for_its_input_can_be_ended() {
     check_stuck(&["add", "-"], Some(Signal::INT), 130);
     check_stuck(&["echo", "text=@-"], Some(Signal::TERM), 143);
     check_stuck(&["add", "-", "-T", "300ms"], None, 124);
+}
+
+#[test]
+fn a_call_that_waits_for_a_pipe_without_a_writer_can_be_ended() {
+    let scratch = Scratch::new();
+    let pipe = scratch.path("pipe");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
+    let pipe = pipe.to_str().unwrap();
+    let file = format!("text=@{pipe}");
+    check_stuck_command(&["call", "name", "echo", "--config", pipe], Some(Signal::INT), 130);
+    check_stuck_command(&["servers", "--config", pipe], Some(Signal::TERM), 143);
+    check_stuck(&["echo", "{}", "--answers", pipe], Some(Signal::TERM), 143);
+    check_stuck(&["echo", &file], Some(Signal::INT), 130);
+    check_stuck(&["echo", &file, "-T", "300ms"], None, 124);
 }
 
 #[test]
