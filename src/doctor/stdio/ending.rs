@@ -119,7 +119,7 @@ fn orphans(runs: &Runs) -> Finding {
 
 async fn sigterm(runs: &Runs) -> Finding {
     let ending = match talk::begin(&runs.target, &runs.options).await {
-        Ok(mut process) => {
+        Ok((mut process, _)) => {
             let ending = by_signal(&mut process).await;
             process.kill().await;
             ending

@@ -30,6 +30,9 @@ pub(super) struct Process {
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
     lines: Lines,
+    begun: Instant,
+    /// When the first message came.
+    answered: Option<Instant>,
     /// The messages that came and were not asked for yet.
     waiting: Vec<Value>,
     /// The lines that were written to it.
@@ -55,6 +58,8 @@ impl Process {
             stdout: Some(stdout),
             stderr: Some(stderr),
             lines: Lines::new(LIMIT),
+            begun: Instant::now(),
+            answered: None,
             waiting: Vec::new(),
             sent: Vec::new(),
             noise: Vec::new(),
@@ -68,6 +73,11 @@ impl Process {
     /// The number of its process group.
     pub(super) fn id(&self) -> u32 {
         self.group.id()
+    }
+
+    /// How long the first message took; no time at all when none has come.
+    pub(super) fn first_answer(&self) -> Duration {
+        self.answered.map_or(Duration::ZERO, |answered| answered - self.begun)
     }
 
     /// Writes a line; false when the server does not take it in time.
@@ -173,7 +183,10 @@ impl Process {
         let message = serde_json::from_slice::<Value>(line).ok();
         let is_message = |value: &Value| value.get("jsonrpc").is_some_and(|it| it == "2.0");
         match message {
-            Some(message) if is_message(&message) => self.waiting.push(message),
+            Some(message) if is_message(&message) => {
+                self.answered.get_or_insert_with(Instant::now);
+                self.waiting.push(message);
+            }
             Some(Value::Array(messages)) if messages.iter().all(is_message) => {
                 self.waiting.extend(messages);
             }

@@ -19,7 +19,9 @@ const PROBE: Duration = Duration::from_secs(2);
 /// How long to listen for an answer that should not come.
 const SILENCE: Duration = Duration::from_millis(300);
 
+/// What no revision and no extension has.
 const NO_METHOD: &str = "doctor/no-such-method";
+const NO_NOTIFICATION: &str = "notifications/doctor/no-such";
 
 /// What came of the first run.
 #[derive(Debug)]
@@ -59,6 +61,8 @@ pub(super) struct Opened {
     pub(super) discovered: Option<Value>,
     /// The answer to `initialize`.
     pub(super) initialized: Option<Value>,
+    /// Whether it was asked in the one era before it answered in the other.
+    is_mixed: bool,
 }
 
 impl Opened {
@@ -91,7 +95,7 @@ async fn open(process: &mut Process, options: &Options) -> Option<Opened> {
         let result = answer.as_ref().and_then(|answer| answer.get("result").cloned());
         let discovered = result.filter(|it| it.get("supportedVersions").is_some());
         if discovered.is_some() || !options.tries(Era::Legacy) {
-            return answer.map(|_| Opened { discovered, initialized: None });
+            return answer.map(|_| Opened { discovered, initialized: None, is_mixed: false });
         }
     }
     let message = initialize(json!(open), options.offer()).to_string();
@@ -102,19 +106,31 @@ async fn open(process: &mut Process, options: &Options) -> Option<Opened> {
     let rest = until.saturating_duration_since(Instant::now());
     let answer = process.expect(either, rest).await?;
     if !is_answer(&answer, open) {
-        return Some(Opened { discovered: answer.get("result").cloned(), initialized: None });
+        let discovered = answer.get("result").cloned();
+        return Some(Opened { discovered, initialized: None, is_mixed: true });
     }
     let begun = json!({ "jsonrpc": "2.0", "method": method::INITIALIZED }).to_string();
     process.write(&begun, options.patience).await;
-    Some(Opened { discovered: None, initialized: Some(answer) })
+    Some(Opened { discovered: None, initialized: Some(answer), is_mixed: false })
 }
 
-/// Starts a server and opens a conversation with it.
-pub(super) async fn begin(target: &Target, options: &Options) -> Result<Process, String> {
+/// Starts a server and opens a conversation with it. Errors when it says nothing.
+pub(super) async fn begin(target: &Target, options: &Options) -> Result<(Process, Opened), String> {
     let mut process = Process::start(target)?;
-    match open(&mut process, options).await {
-        Some(_) => Ok(process),
-        None => Err("it did not answer when it was started once more".to_owned()),
+    let Some(opened) = open(&mut process, options).await else {
+        process.listen(SILENCE).await;
+        return Err(why_silent(&mut process, options).await);
+    };
+    if !opened.is_mixed {
+        return Ok((process, opened));
+    }
+    // It has had questions of both eras, and what holds after that no revision says.
+    process.kill().await;
+    let modern = Options { revision: Some(Revision::newest(Era::Modern)), ..options.clone() };
+    let mut process = Process::start(target)?;
+    match open(&mut process, &modern).await {
+        Some(opened) => Ok((process, opened)),
+        None => Err(why_silent(&mut process, options).await),
     }
 }
 
@@ -124,21 +140,16 @@ impl Talk {
         target: &Target,
         options: &Options,
     ) -> Result<(Talk, Vec<String>), String> {
-        let mut process = Process::start(target)?;
-        let begun = Instant::now();
-        let Some(opened) = open(&mut process, options).await else {
-            process.listen(SILENCE).await;
-            return Err(why_silent(&mut process, options).await);
-        };
-        let started = begun.elapsed();
+        let (mut process, opened) = begin(target, options).await?;
+        let started = process.first_answer();
         let mut turn = Turn { process: &mut process, options, is_modern: opened.is_modern() };
         let live = if opened.is_modern() { method::DISCOVER } else { method::PING };
         let ping = turn.ask(json!("doctor-ping"), live).await;
         let number = turn.ask(json!(9_007_199_254_740_991_u64), live).await;
         let unknown = turn.ask(json!("doctor-unknown"), NO_METHOD).await;
         turn.ask(json!("doctor-list"), method::LIST_TOOLS).await;
-        let (to_notification, after_notification) = turn.notify(live).await;
         let version = turn.offer().await;
+        let (to_notification, after_notification) = turn.notify(live).await;
         let listeners = sockets_of_group(turn.process.id());
         turn.process.write("{ this is no message", options.patience).await;
         let after_noise = turn.ask(json!("doctor-again"), live).await.is_some();
@@ -195,7 +206,15 @@ impl Turn<'_> {
     /// Sends a notification that nobody knows; tells what it is answered with, and whether the
     /// conversation goes on.
     async fn notify(&mut self, live: &str) -> (Option<Value>, bool) {
-        let message = json!({ "jsonrpc": "2.0", "method": "notifications/doctor/no-such" });
+        // Without the context of its era it would be a message of the other one.
+        let revision = Revision::newest(Era::Modern).date;
+        let mut message = match self.is_modern {
+            true => modern(Value::Null, NO_NOTIFICATION, revision),
+            false => request(Value::Null, NO_NOTIFICATION, json!({})),
+        };
+        if let Some(members) = message.as_object_mut() {
+            members.remove("id");
+        }
         self.process.write(&message.to_string(), self.options.patience).await;
         // An answer would have no id, or would be an error.
         let answer =
