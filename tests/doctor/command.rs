@@ -208,6 +208,20 @@ fn a_signal_ends_it_at_once_and_leaves_nothing() {
 }
 
 #[test]
+fn a_signal_leaves_no_session_open() {
+    let site = Site::start(Kind::Legacy, "silent to who takes JSON alone");
+    let scratch = Scratch::new();
+    let mut command = scratch.mcpmini(["doctor", "-t", "30s", &site.url]);
+    let begin = Instant::now();
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_until("the silence", || site.waits());
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let outcome = finish(child, begin);
+    assert_eq!((outcome.code, &*outcome.err), (130, ""), "{}", outcome.out);
+    assert_eq!(site.open_sessions(), 0);
+}
+
+#[test]
 fn a_server_cannot_steer_the_terminal() {
     let body = r#"{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"\u001b[2J\nPASS\tall"}}"#;
     let url = crate::support::http_server(move |_| crate::support::answer("400 Bad Request", body));

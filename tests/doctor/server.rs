@@ -48,6 +48,8 @@ struct Sessions {
     open: Vec<String>,
     /// Every request: the verb, and the method of the message in it.
     seen: Vec<String>,
+    /// Whether somebody has to wait.
+    waits: bool,
 }
 
 struct Request {
@@ -85,6 +87,11 @@ impl Site {
         self.state.sessions.lock().unwrap().open.len()
     }
 
+    /// Whether the server lets somebody wait, or has.
+    pub(crate) fn waits(&self) -> bool {
+        self.state.sessions.lock().unwrap().waits
+    }
+
     /// Every request so far.
     pub(crate) fn seen(&self) -> Vec<String> {
         self.state.sessions.lock().unwrap().seen.clone()
@@ -109,6 +116,7 @@ impl State {
                 && request.field("accept") == "application/json"
                 && request.verb == "POST"
             {
+                self.sessions.lock().unwrap().waits = true;
                 thread::sleep(Duration::from_secs(5));
             }
             let mut response = self.respond(&request);
