@@ -10,3 +10,4 @@ mod command;
 mod http;
 mod server;
 mod stdio;
+mod tls;

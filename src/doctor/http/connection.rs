@@ -1,4 +1,4 @@
-//! What answers at the URL, which eras it speaks, and whether the way there is safe.
+//! What answers at the URL, and which eras it speaks.
 
 use http::{Method, StatusCode};
 
@@ -7,7 +7,6 @@ use super::site::Site;
 use super::speech::Speech;
 use crate::doctor::Check;
 use crate::doctor::finding::{Finding, excerpt};
-use crate::net::Address;
 use crate::protocol::Revision;
 
 pub(super) const CHECKS: &[Check<Site>] = &[
@@ -28,18 +27,6 @@ pub(super) const CHECKS: &[Check<Site>] = &[
         title: "GET opens an event stream or is refused with 405; without sessions so is DELETE",
         clause: "MCP 2025-11-25, Transports, Listening, item 3; 2026-07-28, Streamable HTTP, Earlier Revisions",
         run: |site| Box::pin(verbs(site)),
-    },
-    Check {
-        id: "tls",
-        title: "the connection is encrypted (TLS 1.2 or later) by a certificate that is trusted",
-        clause: "MCP 2026-07-28, Authorization, Security Considerations; RFC 9325, section 3.1",
-        run: |site| Box::pin(async { tls(site) }),
-    },
-    Check {
-        id: "tls-downgrade",
-        title: "the same server does not answer without encryption",
-        clause: "RFC 9325, section 3.2; RFC 6797",
-        run: |site| Box::pin(downgrade(site)),
     },
 ];
 
@@ -129,44 +116,5 @@ async fn verbs(site: &Site) -> Finding {
     match is_refused && delete.status == StatusCode::METHOD_NOT_ALLOWED {
         true => Finding::pass(summary),
         false => Finding::warn(summary),
-    }
-}
-
-fn tls(site: &Site) -> Finding {
-    match () {
-        () if site.settings.unix_socket.is_some() => Finding::skip("a Unix socket"),
-        () if site.address.is_tls() && site.settings.tls.insecure => {
-            Finding::unknown("--insecure: any certificate was taken")
-        }
-        () if site.address.is_tls() => {
-            let heard = site.heard();
-            let strict = heard.iter().find_map(|it| it.header("strict-transport-security"));
-            let strict = strict.map_or_else(
-                || "no Strict-Transport-Security".to_owned(),
-                |value| format!("Strict-Transport-Security: {}", excerpt(value)),
-            );
-            Finding::pass(format!("the certificate is trusted and names this host; {strict}"))
-        }
-        () if site.address.is_loopback() => Finding::skip("the connection stays on this machine"),
-        () => Finding::fail("http: whoever is on the way reads and changes everything"),
-    }
-}
-
-async fn downgrade(site: &Site) -> Finding {
-    if !site.address.is_tls() {
-        return Finding::skip("the URL is not https");
-    }
-    if site.address.port() != 443 {
-        return Finding::skip("the port is not that of https, so http would be on any other");
-    }
-    let plain = site.address.as_str().replacen("https://", "http://", 1);
-    let Ok(plain) = Address::parse(&plain) else {
-        return Finding::unknown("the URL cannot be asked without encryption");
-    };
-    match site.ask_elsewhere(&site.greeting().to(plain)).await {
-        Ok(answer) if answer.is_taken() => Finding::fail(format!("http: {}", answer.summary())),
-        Ok(answer) => Finding::pass(format!("http: HTTP {}", answer.status.as_u16())),
-        Err(super::probe::NoAnswer::Broken(text)) => Finding::pass(format!("http: {text}")),
-        Err(no_answer) => no_answer.into(),
     }
 }

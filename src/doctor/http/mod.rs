@@ -23,6 +23,7 @@ mod revision;
 mod session;
 mod site;
 mod speech;
+mod tls;
 
 pub(super) use self::site::Site;
 use super::Check;
@@ -36,6 +37,7 @@ const EVIL: &str = "https://evil.example";
 /// All groups, in the order in which they are run. The last looks at what the others have heard.
 const GROUPS: &[&[Check<Site>]] = &[
     connection::CHECKS,
+    tls::CHECKS,
     origin::CHECKS,
     cors::CHECKS,
     auth::CHECKS,

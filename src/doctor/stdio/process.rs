@@ -19,6 +19,9 @@ const LIMIT: usize = 8 << 20;
 /// How much is kept of what the server writes on its standard error, in bytes.
 const KEPT: usize = 256 << 10;
 
+/// How long the system may take to tell that a process has ended.
+const MOMENT: Duration = Duration::from_millis(100);
+
 /// How many lines that are no messages are kept.
 const NOISE: usize = 20;
 
@@ -200,9 +203,9 @@ impl Process {
         }
     }
 
-    /// Whether the process has ended by itself.
+    /// Whether the process has ended by itself. The system tells a moment later.
     pub(super) async fn has_ended(&mut self) -> bool {
-        self.group.exited_within(Duration::ZERO).await
+        self.group.exited_within(MOMENT).await
     }
 
     /// Closes its input and waits for it to go. How long it took; `None` when it did not go.
