@@ -177,10 +177,15 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Sums up for people; tells the worst verdict.
+    /// Sums up for people; tells the worst verdict. Errors when nothing was checked: that would look
+    /// like a server that is right.
     fn finish(self) -> Result<Verdict, Error> {
         let counted = Verdict::ALL.into_iter().zip(self.counts).filter(|(_, count)| 0 < *count);
         let counted: Vec<(Verdict, usize)> = counted.collect();
+        if counted.is_empty() {
+            let text = "--only: no such check is for a server that is reached in this way";
+            return Err(Error::new(Exit::Usage, text).phase(Phase::Usage));
+        }
         if self.for_people {
             let texts =
                 counted.iter().map(|(verdict, count)| format!("{count} {}", verdict.word()));

@@ -109,6 +109,8 @@ fn mistakes_on_the_command_line_are_told() {
     check(&["--sticky", "0", "s"], 2, "--sticky");
     check(&["--sticky", "101", "s"], 2, "101 is not between 1 and 100");
     check(&["no-such-server"], 9, "no-such-server");
+    let demo = format!("exec:'{}'", demo_path());
+    check(&["--only", "origin-*", &demo], 2, "no such check is for a server that is reached");
     check(&[&closed_url()], 4, "connection refused");
 }
 
