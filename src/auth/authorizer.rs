@@ -11,7 +11,10 @@
 use std::rc::Rc;
 use std::time::SystemTime;
 
+use super::assertion::{self, Subject};
+use super::brake::Brake;
 use super::challenge::{Challenge, Scheme};
+use super::client::ClientKey;
 use super::discovery::{Guarded, discover};
 use super::dpop::{Prover, USE_NONCE};
 use super::error::AuthError;
@@ -37,12 +40,13 @@ pub struct Authorizer {
     pub(super) fetcher: Fetcher,
     pub(super) vault: Vault,
     pub(super) key: TokenKey,
-    pub(super) signing_key: Option<SigningKey>,
+    pub(super) client_key: Option<ClientKey>,
     pub(super) person: Person,
     pub(super) authorization: Authorization,
     pub(super) held: Option<Held>,
     /// Whether a renewal failed, so that it is not tried again before each request.
     pub(super) worn: bool,
+    pub(super) brake: Brake,
     /// The nonce of the server that the last refusal was answered with.
     nonce: Option<String>,
 }
@@ -67,26 +71,33 @@ impl Authorizer {
         person: Person,
     ) -> Result<Authorizer, AuthError> {
         let policy = Policy { allow_private: options.allow_private, allow_http: false };
-        let signing_key = match &options.client_key {
+        let client_key = match &options.client_key {
             None => None,
             Some(pem) => {
                 let key = SigningKey::from_pem(pem, options.client_key_algorithm);
-                Some(key.map_err(AuthError::Key)?)
+                let id = options.client_key_id.clone();
+                Some(ClientKey { key: key.map_err(AuthError::Key)?, id })
             }
         };
-        let grant = options.grant.name();
+        let (grant, id) = (options.grant.name(), options.client_id.as_deref());
+        let (vault, subject) = match assertion::subject(&options, env) {
+            Subject::Nobody => (Vault::of(env)?, None),
+            Subject::Known(subject) => (Vault::of(env)?, Some(subject)),
+            Subject::Unknown => (Vault::none(env), None),
+        };
         Ok(Authorizer {
             server: server.clone(),
             fetcher: Fetcher::new(settings, server, policy),
-            vault: Vault::of(env)?,
-            key: TokenKey::new(server.as_str(), grant, options.client_id.as_deref()),
+            vault,
+            key: TokenKey::new(server.as_str(), grant, id, subject.as_deref()),
             env: env.clone(),
             authorization: settings.authorization.clone(),
             options,
-            signing_key,
+            client_key,
             person,
             held: None,
             worn: false,
+            brake: Brake::default(),
             nonce: None,
         })
     }
@@ -94,6 +105,11 @@ impl Authorizer {
     /// The token in use.
     pub fn record(&self) -> Option<&TokenRecord> {
         self.held.as_ref().map(|held| &held.record)
+    }
+
+    /// What ends the work of this authorizer.
+    pub fn brake(&self) -> Brake {
+        self.brake.clone()
     }
 
     /// The extensions of MCP that are used.
@@ -115,12 +131,13 @@ impl Authorizer {
         let challenges = Challenge::parse_all(&refused.challenges);
         let challenge = Challenge::choose(&challenges);
         let error = challenge.and_then(Challenge::error);
-        if error == Some(USE_NONCE) && self.has_new_nonce() {
-            return Ok(());
-        }
         let persistent = AuthError::Persistent { rounds: round, status: refused.status };
         if ROUNDS < round {
             return Err(persistent);
+        }
+        // Counted as well: a server could want another nonce each time, without end.
+        if error == Some(USE_NONCE) && self.has_new_nonce() {
+            return Ok(());
         }
         let bind = self.options.dpop || asks_for_binding(&challenges);
         if refused.status == 403 {
@@ -136,6 +153,14 @@ impl Authorizer {
             return Err(persistent);
         }
         self.authorize(challenge, bind, 1 == round).await
+    }
+
+    /// Makes sure that a token could be kept for later runs.
+    pub async fn check_keeping(&self) -> Result<(), AuthError> {
+        match self.vault.keeps() {
+            true => self.vault.lock(&self.key).await.map(drop),
+            false => Err(AuthError::NoStore),
+        }
     }
 
     /// Gets a token without having been refused, for a server that says who issues one.
@@ -177,7 +202,7 @@ impl Authorizer {
             match self.renew().await {
                 Ok(()) => return Ok(()),
                 // The refresh token has ended or was taken back.
-                Err(AuthError::Refused { .. }) => (),
+                Err(AuthError::Refused { .. }) if !self.brake.is_leaving() => (),
                 Err(error) => return Err(error),
             }
         }

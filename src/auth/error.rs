@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::jose::InvalidKey;
 use super::scope::Scopes;
 use crate::net::{FetchError, InvalidAddress};
+use crate::protocol::message::Sent;
 use crate::store;
 
 /// Why there is no usable token. What another party wrote was freed of our secrets.
@@ -46,6 +47,18 @@ pub enum AuthError {
     NoRegistration {
         /// The authorization server.
         issuer: String,
+    },
+    /// The authorization server does not know the client any more that it had registered.
+    Forgotten {
+        /// The authorization server.
+        issuer: String,
+    },
+    /// The server is not guarded by the authorization server that was chosen.
+    NotChosen {
+        /// The one that was chosen.
+        wanted: String,
+        /// Who guards the server.
+        found: String,
     },
     /// A client id that belongs to one authorization server would be shown to another.
     Moved {
@@ -99,6 +112,8 @@ pub enum AuthError {
     },
     /// Tokens cannot be kept or read.
     Store(store::Fault),
+    /// There is no directory to keep tokens in.
+    NoStore,
     /// What is in the file with the tokens is none of our making.
     BadStore(PathBuf),
     /// The credential helper does not work.
@@ -155,6 +170,20 @@ pub enum DiscoveryError {
     },
 }
 
+impl AuthError {
+    /// Whether somebody was not there to be asked.
+    pub(super) fn is_absence(&self) -> bool {
+        match self {
+            AuthError::Fetch(FetchError::Failed(fault)) => fault.sent == Sent::No,
+            AuthError::Fetch(FetchError::Unknown(_) | FetchError::Late(_))
+            | AuthError::Discovery(
+                DiscoveryError::Unavailable { .. } | DiscoveryError::NoMetadata { .. },
+            ) => true,
+            _ => false,
+        }
+    }
+}
+
 impl From<DiscoveryError> for AuthError {
     fn from(error: DiscoveryError) -> AuthError {
         AuthError::Discovery(error)
@@ -197,6 +226,13 @@ impl fmt::Display for AuthError {
                 f,
                 "the authorization server {issuer} offers no registration: it takes a client id"
             ),
+            AuthError::Forgotten { issuer } => write!(
+                f,
+                "the authorization server {issuer} has forgotten that this client was registered"
+            ),
+            AuthError::NotChosen { wanted, found } => {
+                write!(f, "the server is guarded by {found}, and not by {wanted}")
+            }
             AuthError::Moved { from, to } => write!(
                 f,
                 "the client id belongs to the issuer {from}, and the server is guarded by {to} now"
@@ -229,8 +265,15 @@ impl fmt::Display for AuthError {
                 write!(f, "nobody logged in in time; {strangers} answers were for another login")
             }
             AuthError::Store(fault) => fault.fmt(f),
+            AuthError::NoStore => {
+                f.write_str("there is no place to keep the token: HOME is not set")
+            }
             AuthError::BadStore(path) => {
-                write!(f, "cannot read {}: it holds something else than tokens", path.display())
+                write!(
+                    f,
+                    "cannot read {}: it holds something else than tokens of this version",
+                    path.display()
+                )
             }
             AuthError::Helper(why) => write!(f, "the credential helper {why}"),
             AuthError::Fetch(error) => error.fmt(f),

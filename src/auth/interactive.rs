@@ -65,11 +65,34 @@ impl Authorizer {
         };
         let login = Login::new(metadata, here.to_owned());
         let url = login.url(&endpoint, &client.id, resource, scopes);
-        let code = self.await_person(&callback, &login, &url).await?;
+        let code = self.await_person(&callback, &login, &url).await;
+        let code = code.map_err(|error| self.doubt(error, &client))?;
         let verifier = login.verifier.clone();
         let form = grants::authorization_code(code, verifier, &login.redirect_uri, resource);
-        let tokens = self.token_endpoint(issuer, &client, prover)?.ask(&form).await?;
+        let tokens = self.token_endpoint(issuer, &client, prover)?.ask(&form).await;
+        let tokens = tokens.map_err(|error| self.doubt(error, &client))?;
         Ok((client, tokens))
+    }
+
+    /// Forgets a client that we registered when a login with it fails as it does where the
+    /// authorization server has forgotten it, so that the next login registers anew. Some servers
+    /// say so to us, and some only to the person.
+    fn doubt(&self, error: AuthError, client: &Client) -> AuthError {
+        let forgotten = match &error {
+            AuthError::Refused { code, .. } => code == "invalid_client",
+            AuthError::NobodyCame { .. } => true,
+            _ => false,
+        };
+        // One that is registered is bound to the place to which its answers go.
+        if !forgotten || client.redirect_uri.is_none() {
+            return error;
+        }
+        match (self.vault.forget_client(&client.issuer), error) {
+            (Ok(()), AuthError::Refused { .. }) => {
+                AuthError::Forgotten { issuer: client.issuer.clone() }
+            }
+            (_, error) => error,
+        }
     }
 
     /// The port for the answer: the one that was chosen, else the one that the client was registered
@@ -153,6 +176,7 @@ impl Authorizer {
         let device = Device::read(&answer.body)?;
         let page = device.verification_uri_complete.as_deref().unwrap_or(&device.verification_uri);
         let page = endpoint_address("page for the other device", page)?;
+        self.fetcher.admits(&page, Source::Document(issuer.zone)).await?;
         (self.person.tell)(&Notice::Device { url: page.as_str(), code: &device.user_code });
         let tokens = device.wait(&self.token_endpoint(issuer, &client, prover)?, resource).await?;
         Ok((client, tokens))

@@ -221,12 +221,14 @@ pub(super) fn denied(error: &AuthError, server: &str) -> Error {
         AuthError::Fetch(net::FetchError::Failed(fault)) if fault.sent == Sent::No => {
             Exit::Unreachable
         }
-        AuthError::Discovery(DiscoveryError::Unavailable { .. }) => Exit::Unreachable,
+        AuthError::Fetch(net::FetchError::Unknown(_) | net::FetchError::Late(_))
+        | AuthError::Discovery(DiscoveryError::Unavailable { .. }) => Exit::Unreachable,
         AuthError::Missing(_)
         | AuthError::Key(_)
         | AuthError::Port { .. }
         | AuthError::Helper(_)
         | AuthError::Store(_)
+        | AuthError::NoStore
         | AuthError::BadStore(_) => Exit::Config,
         _ => Exit::Auth,
     };
@@ -255,6 +257,13 @@ fn hint(error: &AuthError, server: &str) -> Option<String> {
         AuthError::Moved { .. } => {
             "if the client is known there as well, say so with --issuer; else mcpmini logout".into()
         }
+        AuthError::NoStore => {
+            "set HOME or XDG_STATE_HOME, or name a credential helper (MCPMINI_CREDENTIAL_HELPER)"
+                .into()
+        }
+        AuthError::Forgotten { .. } => format!("mcpmini login {server} registers it anew"),
+        AuthError::NotChosen { .. } => "see --issuer".into(),
+        AuthError::BadStore(_) => "move the file away, and log in again".into(),
         AuthError::Browser(_) => format!("mcpmini login {server} --no-browser"),
         AuthError::Port { .. } => "see --callback-port".into(),
         AuthError::Fetch(net::FetchError::Inwards { .. }) => {

@@ -34,6 +34,12 @@ pub(crate) struct State {
     pub(crate) lost: Option<usize>,
     /// Answers of the token endpoint in place of the usual ones.
     pub(crate) answers: Vec<(u16, Value)>,
+    /// Bodies and statuses in place of the usual ones, by their paths.
+    pub(crate) pages: HashMap<&'static str, (u16, Value)>,
+    /// Whether the server wants another nonce in each proof.
+    pub(crate) restless: bool,
+    /// The client that the authorization server has forgotten.
+    pub(crate) forgotten: Option<&'static str>,
     /// The text that the server refuses a token with.
     pub(crate) refusal: Option<String>,
     /// Every request: `GET /path`, `POST /token grant_type`, `mcp method`.
@@ -139,6 +145,9 @@ impl World {
             "/token" => format!("POST /token {}", form.get("grant_type").map_or("", |s| s)),
             _ => format!("{} {path}", request.verb),
         });
+        if let Some((status, page)) = self.state().pages.get(path) {
+            return (*status, json, page.to_string());
+        }
         match path {
             "/mcp" => self.mcp(request),
             "/.well-known/oauth-protected-resource/mcp" => {
@@ -233,6 +242,9 @@ impl World {
             return (status, json, answer.to_string());
         }
         let refused = |error: &str| (400, json.clone(), json!({ "error": error }).to_string());
+        if state.forgotten.is_some_and(|id| form.get("client_id").is_some_and(|form| form == id)) {
+            return refused("invalid_client");
+        }
         let scope = match form.get("grant_type").map(String::as_str) {
             Some("authorization_code") => {
                 let Some(asked) = form.get("code").and_then(|code| state.codes.remove(code)) else {
@@ -282,6 +294,14 @@ impl World {
         let state = self.state();
         let metadata = format!("{}/.well-known/oauth-protected-resource/mcp", self.origin);
         let token = request.fields.get("authorization");
+        if state.restless {
+            let nonce = format!("DPoP-Nonce: {}\r\n", state.seen.len());
+            let wanted = match token {
+                Some(_) => "DPoP error=\"use_dpop_nonce\"".to_owned(),
+                None => format!("DPoP resource_metadata=\"{metadata}\""),
+            };
+            return (401, format!("WWW-Authenticate: {wanted}\r\n{nonce}"), String::new());
+        }
         let token = token.and_then(|value| value.strip_prefix("Bearer "));
         let Some(scope) = token.and_then(|token| state.tokens.get(token)) else {
             let field = format!("WWW-Authenticate: Bearer resource_metadata=\"{metadata}\"\r\n");

@@ -58,6 +58,10 @@ pub struct Access {
     #[argh(option, arg_name = "FILE", from_str_fn(file))]
     pub client_key: Option<PathBuf>,
 
+    /// the name by which the authorization server knows the key (kid)
+    #[argh(option, arg_name = "ID")]
+    pub client_key_id: Option<String>,
+
     /// how the key signs: ES256 or RS256 (default: as the key can)
     #[argh(option, arg_name = "ALG")]
     pub client_key_alg: Option<KeyAlgorithm>,
@@ -119,6 +123,7 @@ impl Access {
             ("--client-id", self.client_id.is_some()),
             ("--client-secret-file", self.client_secret_file.is_some()),
             ("--client-key", self.client_key.is_some()),
+            ("--client-key-id", self.client_key_id.is_some()),
             ("--client-key-alg", self.client_key_alg.is_some()),
             ("--client-metadata-url", self.client_metadata_url.is_some()),
             ("--issuer", self.issuer.is_some()),
