@@ -219,7 +219,12 @@ impl Authorizer {
             return Err(AuthError::Forbidden(why));
         }
         let before = self.record().map(|record| record.requested.clone()).unwrap_or_default();
-        let wanted = Scopes::parse(&before).and(needed.iter());
+        let before = Scopes::parse(&before);
+        // Who was just asked for them and gave less gives no more to the next request.
+        if self.held.as_ref().is_some_and(|held| held.is_new) && before.cover(&needed) {
+            return Err(AuthError::NotGranted(needed));
+        }
+        let wanted = before.and(needed.iter());
         if self.must_not_ask() {
             return Err(AuthError::ScopesNeeded(wanted));
         }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::json;
 use url::form_urlencoded;
 
-use super::error::AuthError;
+use super::error::{AuthError, IssuerError};
 use super::jose::{SigningKey, random_text};
 use super::metadata::{ServerMetadata, is_named};
 use super::options::Options;
@@ -96,7 +96,7 @@ pub(super) fn introduce(
     };
     if let Some(id) = &options.client_id {
         if let Some(own) = options.issuer.as_ref().filter(|own| !is_named(&issuer, own)) {
-            return Err(AuthError::Moved { from: own.clone(), to: issuer });
+            return Err(IssuerError::Moved { from: own.clone(), to: issuer }.into());
         }
         return known(id, options.client_secret.clone(), method_for(options, server));
     }
@@ -109,7 +109,7 @@ pub(super) fn introduce(
     match (registered, &server.registration_endpoint) {
         (Some(client), _) => Ok(Introduction::Known(client)),
         (None, Some(_)) => Ok(Introduction::Register),
-        (None, None) => Err(AuthError::NoRegistration { issuer }),
+        (None, None) => Err(IssuerError::NoRegistration { issuer }.into()),
     }
 }
 
@@ -137,10 +137,11 @@ fn method_to_register(server: &ServerMetadata) -> Result<Method, AuthError> {
     };
     let usable = [Method::None, Method::Basic, Method::Post];
     let supports = |method: &Method| supported.iter().any(|name| name == method.name());
-    usable.into_iter().find(supports).ok_or_else(|| AuthError::NotOffered {
+    let not_offered = || IssuerError::NotOffered {
         issuer: server.issuer.clone(),
         what: "a way for a registered client to prove who it is",
-    })
+    };
+    usable.into_iter().find(supports).ok_or_else(|| not_offered().into())
 }
 
 /// A request to be registered, and how the client would prove who it is.
@@ -328,8 +329,8 @@ mod tests {
         check("url", REGISTERS, Ok("register"));
         check("earlier", "", Ok("earlier"));
         check("", &both, Ok("register"));
-        check("url", "", Err("NoRegistration"));
-        check("id foreign", &both, Err("Moved"));
+        check("url", "", Err("Issuer(NoRegistration"));
+        check("id foreign", &both, Err("Issuer(Moved"));
     }
 
     #[test]

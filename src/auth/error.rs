@@ -18,6 +18,8 @@ pub enum AuthError {
     NotAsked,
     /// The token does not allow this; somebody has to log in for these scopes.
     ScopesNeeded(Scopes),
+    /// The authorization server gives tokens for fewer scopes than the request needs.
+    NotGranted(Scopes),
     /// The server refuses the request whatever token there is.
     Forbidden(Option<String>),
     /// The server refuses tokens that were issued for it.
@@ -36,37 +38,8 @@ pub enum AuthError {
         /// Why it is not used.
         reason: InvalidAddress,
     },
-    /// The authorization server does not offer what is needed.
-    NotOffered {
-        /// The authorization server.
-        issuer: String,
-        /// What is needed.
-        what: &'static str,
-    },
-    /// The authorization server has no way to make this client known.
-    NoRegistration {
-        /// The authorization server.
-        issuer: String,
-    },
-    /// The authorization server does not know the client any more that it had registered.
-    Forgotten {
-        /// The authorization server.
-        issuer: String,
-    },
-    /// The server is not guarded by the authorization server that was chosen.
-    NotChosen {
-        /// The one that was chosen.
-        wanted: String,
-        /// Who guards the server.
-        found: String,
-    },
-    /// A client id that belongs to one authorization server would be shown to another.
-    Moved {
-        /// Whose it is.
-        from: String,
-        /// Who guards the server now.
-        to: String,
-    },
+    /// The authorization server does not take us, or must not be asked.
+    Issuer(IssuerError),
     /// An option that the grant needs is missing.
     Missing(&'static str),
     /// The key of the client cannot be used.
@@ -170,6 +143,42 @@ pub enum DiscoveryError {
     },
 }
 
+/// Why an authorization server does not take us, or must not be asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum IssuerError {
+    /// The authorization server does not offer what is needed.
+    NotOffered {
+        /// The authorization server.
+        issuer: String,
+        /// What is needed.
+        what: &'static str,
+    },
+    /// The authorization server has no way to make this client known.
+    NoRegistration {
+        /// The authorization server.
+        issuer: String,
+    },
+    /// The authorization server does not know the client any more that it had registered.
+    Forgotten {
+        /// The authorization server.
+        issuer: String,
+    },
+    /// The server is not guarded by the authorization server that was chosen.
+    NotChosen {
+        /// The one that was chosen.
+        wanted: String,
+        /// Who guards the server.
+        found: String,
+    },
+    /// A client id that belongs to one authorization server would be shown to another.
+    Moved {
+        /// Whose it is.
+        from: String,
+        /// Who guards the server now.
+        to: String,
+    },
+}
+
 impl AuthError {
     /// Whether somebody was not there to be asked.
     pub(super) fn is_absence(&self) -> bool {
@@ -187,6 +196,12 @@ impl AuthError {
 impl From<DiscoveryError> for AuthError {
     fn from(error: DiscoveryError) -> AuthError {
         AuthError::Discovery(error)
+    }
+}
+
+impl From<IssuerError> for AuthError {
+    fn from(error: IssuerError) -> AuthError {
+        AuthError::Issuer(error)
     }
 }
 
@@ -210,6 +225,9 @@ impl fmt::Display for AuthError {
             AuthError::ScopesNeeded(scopes) => {
                 write!(f, "the token does not allow this; it takes the scopes \"{scopes}\"")
             }
+            AuthError::NotGranted(scopes) => {
+                write!(f, "it takes the scopes \"{scopes}\", and no token was given for them")
+            }
             AuthError::Forbidden(None) => f.write_str("the server does not allow this"),
             AuthError::Forbidden(Some(why)) => write!(f, "the server does not allow this: {why}"),
             AuthError::Persistent { rounds, status } => write!(
@@ -218,25 +236,8 @@ impl fmt::Display for AuthError {
                  it, {rounds} times"
             ),
             AuthError::Discovery(error) => error.fmt(f),
+            AuthError::Issuer(error) => error.fmt(f),
             AuthError::BadUrl { what, reason } => write!(f, "the {what}: {reason}"),
-            AuthError::NotOffered { issuer, what } => {
-                write!(f, "the authorization server {issuer} does not offer {what}")
-            }
-            AuthError::NoRegistration { issuer } => write!(
-                f,
-                "the authorization server {issuer} offers no registration: it takes a client id"
-            ),
-            AuthError::Forgotten { issuer } => write!(
-                f,
-                "the authorization server {issuer} has forgotten that this client was registered"
-            ),
-            AuthError::NotChosen { wanted, found } => {
-                write!(f, "the server is guarded by {found}, and not by {wanted}")
-            }
-            AuthError::Moved { from, to } => write!(
-                f,
-                "the client id belongs to the issuer {from}, and the server is guarded by {to} now"
-            ),
             AuthError::Missing(option) => write!(f, "the grant needs {option}"),
             AuthError::Key(key) => write!(f, "the client key {key}"),
             AuthError::Assertion(why) => write!(f, "no assertion: {why}"),
@@ -306,6 +307,31 @@ impl fmt::Display for DiscoveryError {
             ),
             DiscoveryError::Malformed { url } => write!(f, "{url} is no metadata document"),
             DiscoveryError::Unavailable { url, status } => write!(f, "{url} answers HTTP {status}"),
+        }
+    }
+}
+
+impl fmt::Display for IssuerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            IssuerError::NotOffered { issuer, what } => {
+                write!(f, "the authorization server {issuer} does not offer {what}")
+            }
+            IssuerError::NoRegistration { issuer } => write!(
+                f,
+                "the authorization server {issuer} offers no registration: it takes a client id"
+            ),
+            IssuerError::Forgotten { issuer } => write!(
+                f,
+                "the authorization server {issuer} has forgotten that this client was registered"
+            ),
+            IssuerError::NotChosen { wanted, found } => {
+                write!(f, "the server is guarded by {found}, and not by {wanted}")
+            }
+            IssuerError::Moved { from, to } => write!(
+                f,
+                "the client id belongs to the issuer {from}, and the server is guarded by {to} now"
+            ),
         }
     }
 }

@@ -15,7 +15,7 @@ use super::client::{self, Client, Introduction, introduce};
 use super::device::Device;
 use super::discovery::{Guarded, Issuer};
 use super::dpop::Prover;
-use super::error::AuthError;
+use super::error::{AuthError, IssuerError};
 use super::grants;
 use super::login::Login;
 use super::obtain::not_offered;
@@ -89,7 +89,7 @@ impl Authorizer {
         }
         match (self.vault.forget_client(&client.issuer), error) {
             (Ok(()), AuthError::Refused { .. }) => {
-                AuthError::Forgotten { issuer: client.issuer.clone() }
+                IssuerError::Forgotten { issuer: client.issuer.clone() }.into()
             }
             (_, error) => error,
         }
@@ -191,7 +191,7 @@ impl Authorizer {
     ) -> Result<Client, AuthError> {
         let metadata = &issuer.metadata;
         let endpoint = metadata.registration_endpoint.as_deref();
-        let no_registration = || AuthError::NoRegistration { issuer: metadata.issuer.clone() };
+        let no_registration = || IssuerError::NoRegistration { issuer: metadata.issuer.clone() };
         let endpoint = endpoint.ok_or_else(no_registration)?;
         let address = endpoint_address("registration endpoint", endpoint)?;
         let (body, method) = client::registration(metadata, redirect_uri, grants)?;

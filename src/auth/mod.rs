@@ -45,7 +45,7 @@ mod vault;
 pub use authorizer::Authorizer;
 pub use brake::Brake;
 pub use browser::open as open_page;
-pub use error::{AuthError, DiscoveryError};
+pub use error::{AuthError, DiscoveryError, IssuerError};
 pub use jose::Algorithm;
 pub use options::{Assertion, Grant, IdentityProvider, Options};
 pub use person::{How, Notice, Person};

@@ -6,7 +6,7 @@ use super::authorizer::{Authorizer, endpoint_address};
 use super::client::{Client, Introduction, Method, introduce};
 use super::discovery::{Guarded, Issuer};
 use super::dpop::Prover;
-use super::error::AuthError;
+use super::error::{AuthError, IssuerError};
 use super::jose::{OwnKey, random_text};
 use super::metadata::is_named;
 use super::options::Grant;
@@ -101,8 +101,8 @@ impl Authorizer {
         };
         match kept {
             Some(wanted) if !is_named(to, &wanted) => Err(match self.options.client_id {
-                Some(_) => AuthError::Moved { from: wanted, to: to.clone() },
-                None => AuthError::NotChosen { wanted, found: to.clone() },
+                Some(_) => IssuerError::Moved { from: wanted, to: to.clone() }.into(),
+                None => IssuerError::NotChosen { wanted, found: to.clone() }.into(),
             }),
             _ => Ok(()),
         }
@@ -215,5 +215,5 @@ fn where_possible<T>(done: Result<T, AuthError>, otherwise: T) -> Result<T, Auth
 }
 
 pub(super) fn not_offered(issuer: &Issuer, what: &'static str) -> AuthError {
-    AuthError::NotOffered { issuer: issuer.metadata.issuer.clone(), what }
+    IssuerError::NotOffered { issuer: issuer.metadata.issuer.clone(), what }.into()
 }

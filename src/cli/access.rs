@@ -135,7 +135,11 @@ fn secret(run: &Run<'_>, path: &Path, option: &str) -> Result<Secret, Error> {
     }
 }
 
+/// A variable with a credential, which is for the one server that the command names.
 fn variable(run: &Run<'_>, name: &str) -> Option<Secret> {
+    if run.command().several().is_some() {
+        return None;
+    }
     let value = run.env.setting(name)?.into_string().ok()?;
     Some(Secret::new(value))
 }

@@ -11,7 +11,7 @@ use super::exit::Exit;
 use super::run::Run;
 use super::target;
 use super::terminal::{Stream, strip_controls};
-use crate::auth::{self, AuthError, Authorizer, DiscoveryError, How, Notice, Person};
+use crate::auth::{self, AuthError, Authorizer, DiscoveryError, How, IssuerError, Notice, Person};
 use crate::client::{Link, Server};
 use crate::config::{self, Endpoint, HttpEndpoint};
 use crate::env::Secret;
@@ -251,18 +251,20 @@ fn hint(error: &AuthError, server: &str) -> Option<String> {
             let scopes = config::quoting::quote(&scopes.to_string());
             format!("mcpmini login {server} --scope {scopes}")
         }
-        AuthError::NoRegistration { .. } => {
+        AuthError::Issuer(IssuerError::NoRegistration { .. }) => {
             "register a client there and name it with --client-id, or --client-metadata-url".into()
         }
-        AuthError::Moved { .. } => {
+        AuthError::Issuer(IssuerError::Moved { .. }) => {
             "if the client is known there as well, say so with --issuer; else mcpmini logout".into()
         }
         AuthError::NoStore => {
             "set HOME or XDG_STATE_HOME, or name a credential helper (MCPMINI_CREDENTIAL_HELPER)"
                 .into()
         }
-        AuthError::Forgotten { .. } => format!("mcpmini login {server} registers it anew"),
-        AuthError::NotChosen { .. } => "see --issuer".into(),
+        AuthError::Issuer(IssuerError::Forgotten { .. }) => {
+            format!("mcpmini login {server} registers it anew")
+        }
+        AuthError::Issuer(IssuerError::NotChosen { .. }) => "see --issuer".into(),
         AuthError::BadStore(_) => "move the file away, and log in again".into(),
         AuthError::Browser(_) => format!("mcpmini login {server} --no-browser"),
         AuthError::Port { .. } => "see --callback-port".into(),

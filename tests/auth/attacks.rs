@@ -334,3 +334,45 @@ fn a_trace_of_everything_has_no_secret_in_it() {
         assert!(!dry.out.contains(secret) && !dry.err.contains(secret), "{secret}");
     }
 }
+
+#[test]
+fn scopes_that_are_not_granted_are_not_asked_for_again_and_again() {
+    let (world, scratch) = (World::new(), Scratch::new());
+    world.state().needs_scope = Some("write");
+    world.state().grants = Some("read");
+    let (url, secret) = (world.url(), scratch.write("secret", "s"));
+    let input = scratch.write("calls", "{\"tool\": \"echo\"}\n".repeat(12));
+    let words = ["batch", &url, &input, "--keep-going", "--grant", "client-credentials"];
+    let words = words.into_iter().chain(["--client-id", "c", "--client-secret-file", &secret]);
+    let outcome = run(&mut scratch.mcpmini(words.chain(PINNED)));
+    assert_eq!(outcome.code, 7, "{outcome:?}");
+    assert_eq!(outcome.out.matches("no token was given for them").count(), 12, "{outcome:?}");
+    assert!(world.count("POST /token") <= 3, "{:?}", world.state().seen);
+}
+
+#[test]
+fn a_token_for_one_server_goes_to_no_other() {
+    let (one, other, scratch) = (World::new(), World::new(), Scratch::new());
+    let servers = json!({ "one": { "url": one.url() }, "other": { "url": other.url() } });
+    let config = scratch.write("c.json", json!({ "mcpServers": servers }).to_string());
+    let sent = |words: &[&str]| {
+        let mut command = scratch.mcpmini(words.iter().chain(&["--config", &config]));
+        command.env("MCPMINI_TOKEN", "the-token").env("MCPMINI_TOKEN_OTHER", "for-other");
+        command.env("MCPMINI_CLIENT_ID", "c").env("MCPMINI_CLIENT_SECRET", "s");
+        let outcome = run(&mut command);
+        assert_ne!(outcome.code, 2, "{outcome:?}");
+        [&one, &other].map(|world| {
+            let mut state = world.state();
+            let tokens: std::collections::BTreeSet<String> = state.given.drain(..).collect();
+            tokens.into_iter().collect::<Vec<_>>().join(" ")
+        })
+    };
+    assert_eq!(sent(&["tools", "one"]), ["Bearer the-token", ""]);
+    assert_eq!(sent(&["tools", "other"]), ["", "Bearer for-other"]);
+    assert_eq!(sent(&["tools", "--all"]), ["", "Bearer for-other"]);
+    assert_eq!(sent(&["servers", "--check"]), ["", "Bearer for-other"]);
+    assert_eq!(sent(&["servers", "--check", "one"]), ["Bearer the-token", ""]);
+    assert_eq!(sent(&["find", "x", "one", "other", "--refresh"]), ["", "Bearer for-other"]);
+    sent(&["tools", "--all", "--grant", "client-credentials"]);
+    assert_eq!(one.count("POST /token") + other.count("POST /token"), 0);
+}

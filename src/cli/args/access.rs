@@ -116,6 +116,22 @@ pub struct Access {
 }
 
 impl Access {
+    /// The first option with a credential for one server, if there is one.
+    pub fn credential(&self) -> Option<&'static str> {
+        let given = [
+            ("--client-id", self.client_id.is_some()),
+            ("--client-secret-file", self.client_secret_file.is_some()),
+            ("--client-key", self.client_key.is_some()),
+            ("--assertion-file", self.assertion_file.is_some()),
+            ("--assertion-command", self.assertion_command.is_some()),
+            ("--idp-token-endpoint", self.idp_token_endpoint.is_some()),
+            ("--idp-client-id", self.idp_client_id.is_some()),
+            ("--idp-client-secret-file", self.idp_client_secret_file.is_some()),
+            ("--idp-id-token-file", self.idp_id_token_file.is_some()),
+        ];
+        given.iter().find(|(_, given)| *given).map(|(flag, _)| *flag)
+    }
+
     /// The first option that says how to get a token, if there is one.
     pub fn given(&self) -> Option<&'static str> {
         let given = [

@@ -179,6 +179,11 @@ fn check(globals: &Globals, access: &Access, command: &Command) -> Result<(), Us
         ("--header Authorization", has_authorization),
     ];
     let bearers = bearers.iter().filter(|(_, given)| *given).map(|(flag, _)| *flag);
+    if let (Some(several), Some(flag)) =
+        (command.several(), bearers.clone().chain(access.credential()).next())
+    {
+        return Err(UsageError::Contradiction(flag, several));
+    }
     // Whoever gives a token does not say how to get one.
     let mut sources = bearers.chain(access.given());
     if let (Some(one), Some(other)) = (sources.next(), sources.next()) {

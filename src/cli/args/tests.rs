@@ -630,6 +630,15 @@ fn options_that_do_not_go_together_are_refused() {
     );
     check("ping s --client-key-alg ES256", "error: --client-key-alg needs --client-key");
     check("ping s --client-key-id k1", "error: --client-key-id needs --client-key");
+    check("tools --all --bearer-file t", "error: --bearer-file and --all exclude each other");
+    check(
+        "tools --all --client-secret-file s",
+        "error: --client-secret-file and --all exclude each other",
+    );
+    check(
+        "servers --check -H Authorization:x",
+        "error: --header Authorization and several servers exclude each other",
+    );
     check("ping s --key k", "error: --key needs --cert");
     check("ping s --key k --cert c", r#"ping s | cert: Some("c"), key: Some("k")"#);
     check("tools s -o raw", "error: tools has no output form raw, but text and json");
