@@ -204,6 +204,7 @@ impl<'a> Contact<'a> {
         self.heed_changes(None);
         let link = self.link.take()?;
         terminal::clear_status();
+        self.watcher.note_unused_answers();
         if let Some(revision) = self.watcher.opened()
             && self.pin().is_none()
         {
