@@ -118,6 +118,17 @@ impl Contact<'_> {
         }
     }
 
+    /// Whoever is on the way can take a token from a connection that is not encrypted.
+    pub(super) fn warn_of_exposure(&self, server: &Server) {
+        let (Server::Http(target) | Server::Sse(target)) = server else { return };
+        let settings = &target.settings;
+        let stays = target.address.is_loopback() || settings.unix_socket.is_some();
+        if settings.authorization.is_set() && !target.address.is_tls() && !stays {
+            let name = &self.server.name;
+            self.run.warn(&format!("{name}: the token goes out over http, which is not encrypted"));
+        }
+    }
+
     /// A server may show in an error what we sent to it.
     pub(super) fn without_secrets(&self, error: Error) -> Error {
         let mut secrets = self.link.as_ref().map(Link::secrets).unwrap_or_default();

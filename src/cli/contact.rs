@@ -257,6 +257,7 @@ impl<'a> Contact<'a> {
             None => {
                 let access = self.access()?;
                 let authorizer = self.loaded_authorizer(&access.server)?;
+                self.warn_of_exposure(&access.server);
                 Link::new(access, authorizer)
             }
         };

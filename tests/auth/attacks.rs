@@ -376,3 +376,21 @@ fn a_token_for_one_server_goes_to_no_other() {
     sent(&["tools", "--all", "--grant", "client-credentials"]);
     assert_eq!(one.count("POST /token") + other.count("POST /token"), 0);
 }
+
+#[test]
+fn a_token_in_the_clear_is_warned_of() {
+    let (world, scratch) = (World::new(), Scratch::new());
+    let port = world.origin.rsplit(':').next().unwrap();
+    let url = format!("http://mcp.example:{port}/mcp");
+    let place = format!("mcp.example:{port}:127.0.0.1");
+    let check = |url: &str, token: Option<&str>, expected: bool| {
+        let words = ["tools", url, "--resolve", &place].into_iter().chain(PINNED);
+        let mut command = scratch.mcpmini(words);
+        command.envs(token.map(|token| ("MCPMINI_TOKEN", token)));
+        let outcome = run(&mut command);
+        assert_eq!(outcome.err.contains("is not encrypted"), expected, "{outcome:?}");
+    };
+    check(&url, Some("the-token"), true);
+    check(&url, None, false);
+    check(&world.url(), Some("the-token"), false);
+}
