@@ -96,7 +96,7 @@ impl Authorizer {
         let to = &guarded.issuer.metadata.issuer;
         let kept = match (&self.options.issuer, &self.options.client_id) {
             (Some(own), _) => Some(own.clone()),
-            (None, Some(_)) => self.vault.token(&self.key)?.map(|record| record.issuer),
+            (None, Some(id)) => self.vault.issuer_of_client(&self.key, self.server.as_str(), id)?,
             (None, None) => None,
         };
         match kept {

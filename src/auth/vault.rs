@@ -91,6 +91,22 @@ impl Vault {
         }
     }
 
+    /// The issuer that a client id was first used with for a server, by whatever token tells it. A
+    /// credential helper can only be asked for the token of that key.
+    pub(super) fn issuer_of_client(
+        &self,
+        key: &TokenKey,
+        server: &str,
+        id: &str,
+    ) -> Result<Option<String>, AuthError> {
+        if self.helper.is_some() {
+            return Ok(self.token(key)?.map(|record| record.issuer));
+        }
+        let tokens = self.read()?.tokens.into_values();
+        let mut fitting = tokens.filter(|record| record.server == server && record.client.id == id);
+        Ok(fitting.next().map(|record| record.issuer))
+    }
+
     /// Keeps a token.
     pub(super) fn keep_token(&self, key: &TokenKey, record: &TokenRecord) -> Result<(), AuthError> {
         match &self.helper {

@@ -394,3 +394,22 @@ fn a_token_in_the_clear_is_warned_of() {
     check(&url, None, false);
     check(&world.url(), Some("the-token"), false);
 }
+
+#[test]
+fn a_client_secret_stays_with_its_issuer_whoever_it_acts_for() {
+    let (world, other, idp, scratch) = (World::new(), World::new(), World::new(), Scratch::new());
+    let (secret, id) = (scratch.write("secret", "s"), scratch.write("id", "alice"));
+    let endpoint = format!("{}/token", idp.origin);
+    let jag = json!({ "access_token": "the-jag", "token_type": "N_A" });
+    idp.state().answers = vec![(200, jag.clone()), (200, jag)];
+    let words = [
+        &["--grant", "id-jag", "--client-id", "c", "--client-secret-file", &secret][..],
+        &["--idp-client-id", "i", "--idp-id-token-file", &id, "--idp-token-endpoint", &endpoint],
+    ]
+    .concat();
+    tools(&world, &scratch, &words, 0, "");
+    world.state().resource = members(json!({ "authorization_servers": [other.origin] }));
+    scratch.write("id", "bob");
+    tools(&world, &scratch, &words, 7, "the client id belongs to the issuer");
+    assert_eq!(other.count("POST"), 0);
+}
