@@ -201,8 +201,7 @@ impl Authorizer {
         if same && refreshable {
             match self.renew().await {
                 Ok(()) => return Ok(()),
-                // The refresh token has ended or was taken back.
-                Err(AuthError::Refused { .. }) if !self.brake.is_leaving() => (),
+                Err(error) if error.ends_token() && !self.brake.is_leaving() => (),
                 Err(error) => return Err(error),
             }
         }

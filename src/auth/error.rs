@@ -180,6 +180,11 @@ pub enum IssuerError {
 }
 
 impl AuthError {
+    /// Whether this answer to a renewal means that the refresh token has ended or was taken back.
+    pub(super) fn ends_token(&self) -> bool {
+        matches!(self, AuthError::Refused { .. } | AuthError::Issuer(IssuerError::Forgotten { .. }))
+    }
+
     /// Whether somebody was not there to be asked.
     pub(super) fn is_absence(&self) -> bool {
         match self {

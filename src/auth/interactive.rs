@@ -77,7 +77,7 @@ impl Authorizer {
     /// Forgets a client that we registered when a login with it fails as it does where the
     /// authorization server has forgotten it, so that the next login registers anew. Some servers
     /// say so to us, and some only to the person.
-    fn doubt(&self, error: AuthError, client: &Client) -> AuthError {
+    pub(super) fn doubt(&self, error: AuthError, client: &Client) -> AuthError {
         let forgotten = match &error {
             AuthError::Refused { code, .. } => code == "invalid_client",
             AuthError::NobodyCame { .. } => true,

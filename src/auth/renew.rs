@@ -48,7 +48,7 @@ impl Authorizer {
         self.load()?;
         if self.is_due() {
             match self.prepare().await {
-                Err(AuthError::Refused { .. }) => self.held = None,
+                Err(error) if error.ends_token() => self.held = None,
                 renewed => renewed?,
             }
         }
@@ -91,7 +91,8 @@ impl Authorizer {
         };
         // Until the new tokens are kept, the old one is all that is left of the login, and it is spent.
         let _renewal = self.brake.renewal();
-        let tokens = endpoint.ask(&grants::refresh_token(refresh_token, &record.resource)).await?;
+        let form = grants::refresh_token(refresh_token, &record.resource);
+        let tokens = endpoint.ask(&form).await.map_err(|error| self.doubt(error, &client))?;
         let renewed = record.renewed(tokens, self.now());
         let kept = self.vault.keep_token(&self.key, &renewed);
         self.hold(renewed, prover, false);

@@ -223,6 +223,12 @@ fn a_client_that_was_forgotten_is_registered_anew() {
     assert!(outcome.err.contains("has forgotten that this client"), "{outcome:?}");
     world.log_in(&scratch, &[]);
     assert_eq!(world.state().registrations.len(), 2);
+    // A renewal tells it as well, and then no login is in vain.
+    world.state().forgotten = Some("client-2");
+    world.forget_tokens();
+    tools(&world, &scratch, &[], 7, "mcpmini login");
+    world.log_in(&scratch, &[]);
+    assert_eq!(world.state().registrations.len(), 3);
 }
 
 #[test]
