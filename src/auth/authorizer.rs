@@ -31,6 +31,10 @@ use crate::protocol::message::Refused;
 /// How often a request may be refused before its refusal counts.
 const ROUNDS: u32 = 3;
 
+/// For how long a server that refuses a token from the beginning is not asked with another, in
+/// seconds: the calls of a batch would all try.
+const FRESH: u64 = 10;
+
 /// What turns refusals of one server into tokens for it.
 #[derive(Debug)]
 pub struct Authorizer {
@@ -56,8 +60,19 @@ pub struct Authorizer {
 pub(super) struct Held {
     pub(super) record: TokenRecord,
     pub(super) prover: Option<Rc<Prover>>,
-    /// Whether it was got in this run, and not renewed.
-    pub(super) is_new: bool,
+    /// How we came by it.
+    pub(super) origin: Origin,
+}
+
+/// How we came by a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// It was kept, by an earlier run or by another process.
+    Kept,
+    /// It was renewed in this run.
+    Renewed,
+    /// It is a new one, of this run.
+    New,
 }
 
 impl Authorizer {
@@ -149,10 +164,25 @@ impl Authorizer {
             };
         }
         // Who refuses a token that was just issued for it refuses the next one, too.
-        if 1 < round && self.held.as_ref().is_some_and(|held| held.is_new) {
+        let is_first = 1 == round && !self.has_fresh();
+        if !is_first && self.has_new() {
             return Err(persistent);
         }
-        self.authorize(challenge, bind, 1 == round).await
+        self.authorize(challenge, bind, is_first).await
+    }
+
+    /// Whether the token in use is a new one of this run.
+    fn has_new(&self) -> bool {
+        self.held.as_ref().is_some_and(|held| held.origin == Origin::New)
+    }
+
+    /// Whether the token in use was issued to this run a moment ago, and should be good.
+    fn has_fresh(&self) -> bool {
+        let now = self.now();
+        self.held.as_ref().is_some_and(|Held { record, origin, .. }| {
+            let age = now.saturating_sub(record.issued_at);
+            *origin != Origin::Kept && age < FRESH && !record.is_over(now)
+        })
     }
 
     /// Makes sure that a token could be kept for later runs.
@@ -220,7 +250,7 @@ impl Authorizer {
         let before = self.record().map(|record| record.requested.clone()).unwrap_or_default();
         let before = Scopes::parse(&before);
         // Who was just asked for them and gave less gives no more to the next request.
-        if self.held.as_ref().is_some_and(|held| held.is_new) && before.cover(&needed) {
+        if self.has_new() && before.cover(&needed) {
             return Err(AuthError::NotGranted(needed));
         }
         let wanted = before.and(needed.iter());

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::authorizer::{Authorizer, endpoint_address};
+use super::authorizer::{Authorizer, Origin, endpoint_address};
 use super::client::{Client, Introduction, Method, introduce};
 use super::discovery::{Guarded, Issuer};
 use super::dpop::Prover;
@@ -86,7 +86,7 @@ impl Authorizer {
         };
         let record = TokenRecord::new(from, tokens, self.now());
         let kept = self.vault.keep_token(&self.key, &record);
-        self.hold(record, prover, true);
+        self.hold(record, prover, Origin::New);
         where_possible(kept, ())
     }
 

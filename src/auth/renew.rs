@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::authorizer::{Authorizer, Held, endpoint_address};
+use super::authorizer::{Authorizer, Held, Origin, endpoint_address};
 use super::dpop::{Bound, Prover};
 use super::error::AuthError;
 use super::grants;
@@ -18,7 +18,7 @@ impl Authorizer {
         let usable =
             |record: &TokenRecord| !record.is_over(now) || record.refresh_token().is_some();
         if let Some(record) = self.kept()?.filter(usable) {
-            self.hold(record, None, false);
+            self.hold(record, None, Origin::Kept);
         }
         Ok(())
     }
@@ -95,7 +95,7 @@ impl Authorizer {
         let tokens = endpoint.ask(&form).await.map_err(|error| self.doubt(error, &client))?;
         let renewed = record.renewed(tokens, self.now());
         let kept = self.vault.keep_token(&self.key, &renewed);
-        self.hold(renewed, prover, false);
+        self.hold(renewed, prover, Origin::Renewed);
         kept
     }
 
@@ -108,7 +108,7 @@ impl Authorizer {
         if is_ours || kept.is_over(now) {
             return Ok(false);
         }
-        self.hold(kept, None, false);
+        self.hold(kept, None, Origin::Kept);
         Ok(true)
     }
 
@@ -119,7 +119,7 @@ impl Authorizer {
     }
 
     /// Uses a token from now on.
-    pub(super) fn hold(&mut self, record: TokenRecord, prover: Option<Rc<Prover>>, is_new: bool) {
+    pub(super) fn hold(&mut self, record: TokenRecord, prover: Option<Rc<Prover>>, origin: Origin) {
         let prover = prover.or_else(|| self.prover_of(&record));
         let token = record.access_token();
         match &prover {
@@ -131,6 +131,6 @@ impl Authorizer {
             None => drop(self.authorization.set_bearer(token.expose())),
         }
         self.worn = false;
-        self.held = Some(Held { record, prover, is_new });
+        self.held = Some(Held { record, prover, origin });
     }
 }

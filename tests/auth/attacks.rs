@@ -419,3 +419,18 @@ fn a_client_secret_stays_with_its_issuer_whoever_it_acts_for() {
     tools(&world, &scratch, &words, 7, "the client id belongs to the issuer");
     assert_eq!(other.count("POST"), 0);
 }
+
+#[test]
+fn a_batch_does_not_get_a_token_for_each_call_that_is_refused() {
+    let (world, scratch) = (World::new(), Scratch::new());
+    let bad = json!({ "access_token": "good for nothing", "token_type": "Bearer" });
+    world.state().answers = vec![(200, bad); 100];
+    let (url, secret) = (world.url(), scratch.write("secret", "s"));
+    let input = scratch.write("calls", "{\"tool\": \"echo\"}\n".repeat(12));
+    let words = ["batch", &url, &input, "--keep-going", "--grant", "client-credentials"];
+    let words = words.into_iter().chain(["--client-id", "c", "--client-secret-file", &secret]);
+    let outcome = run(&mut scratch.mcpmini(words.chain(PINNED)));
+    assert_eq!(outcome.code, 7, "{outcome:?}");
+    assert_eq!(outcome.out.lines().count(), 12, "{outcome:?}");
+    assert!(world.count("POST /token") <= 3, "{:?}", world.state().seen);
+}
