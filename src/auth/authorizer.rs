@@ -164,11 +164,10 @@ impl Authorizer {
             };
         }
         // Who refuses a token that was just issued for it refuses the next one, too.
-        let is_first = 1 == round && !self.has_fresh();
-        if !is_first && self.has_new() {
+        if 1 < round && self.has_new() {
             return Err(persistent);
         }
-        self.authorize(challenge, bind, is_first).await
+        self.authorize(challenge, bind, 1 == round, persistent).await
     }
 
     /// Whether the token in use is a new one of this run.
@@ -212,22 +211,28 @@ impl Authorizer {
         is_new
     }
 
-    /// The token is missing, has ended, or was taken back.
+    /// The token is missing, has ended, or was taken back; or no token helps, as `persistent` says.
     async fn authorize(
         &mut self,
         challenge: Option<&Challenge>,
         bind: bool,
         is_first: bool,
+        persistent: AuthError,
     ) -> Result<(), AuthError> {
         // Once: a token that is refused although it is new will not get better.
-        let refreshable =
-            is_first && self.record().is_some_and(|record| record.refresh_token().is_some());
+        let is_fresh = self.has_fresh();
+        let has_refresh = self.record().is_some_and(|record| record.refresh_token().is_some());
+        let refreshable = is_first && !is_fresh && has_refresh;
         if self.must_not_ask() && !refreshable {
             // Another process may have logged in meanwhile.
             return if self.adopt_newer()? { Ok(()) } else { Err(AuthError::LoginNeeded) };
         }
         let guarded = self.discover(challenge).await?;
         let same = self.record().is_some_and(|held| held.issuer == guarded.issuer.metadata.issuer);
+        // Another issuer may well be believed.
+        if same && is_fresh && self.has_new() {
+            return Err(persistent);
+        }
         if same && refreshable {
             match self.renew().await {
                 Ok(()) => return Ok(()),
