@@ -217,18 +217,27 @@ impl Work<'_> {
 
     /// Whether the tools must be known before one can be called, and are not.
     fn lacks_catalog(&self) -> bool {
-        self.mirrors == Some(true) && self.catalog.is_none()
+        let wants = self.mirrors == Some(true) || self.contact.watcher.consent.is_locked();
+        wants && self.catalog.is_none()
     }
 
     /// The request as a call, and whether it may run twice.
-    fn call(&self, request: &Request, tool: Option<&str>) -> Result<(session::Call, bool), Error> {
+    fn call(
+        &mut self,
+        request: &Request,
+        tool: Option<&str>,
+    ) -> Result<(session::Call, bool), Error> {
         let catalog = self.catalog.as_ref();
+        let name = tool;
         let tool = match tool.zip(catalog).map(|(tool, list)| list.require(tool, &self.contact)) {
             Some(Ok(tool)) => Some(tool),
             // A tool that must not be called. One that the list lacks may be there all the same.
             Some(Err(error)) if error.exit == Exit::Protocol => return Err(error),
             Some(Err(_)) | None => None,
         };
+        if let Some(name) = name {
+            self.contact.watcher.consent.admit(name, tool)?;
+        }
         let mirrored = match tool {
             Some(tool) if self.mirrors == Some(true) => {
                 call::mirrored(tool, request.params.get("arguments").unwrap_or("{}"))?
@@ -247,6 +256,9 @@ impl Work<'_> {
     /// Takes in the end of a request.
     fn land(&mut self, Landed { tag: job, result }: Landed<Job>) {
         let is_call = job.request.tool().is_some();
+        if let Ok(result) = &result {
+            self.contact.watcher.consent.note_first_result(result);
+        }
         match result {
             // Only its list tells whether the tool may run twice.
             Err(lost)

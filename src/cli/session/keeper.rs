@@ -287,10 +287,8 @@ impl<'a> Keeper<'a> {
             // Subscriptions are the visitors' own, and calls tell what becomes of the connection.
             Happening::Subscribed(_) | Happening::Listening(_) | Happening::Closed(_) => (),
             Happening::Opened(_) => {
-                if let Ok((link, watcher)) = self.contact.link()
-                    && let Some(session) = link.session()
-                {
-                    watcher.opened(session);
+                if let Ok((link, watcher)) = self.contact.link() {
+                    link.introduce(watcher);
                 }
             }
             Happening::Odd(oddity) => {
