@@ -164,8 +164,9 @@ async fn known_tool(
     words: &Words,
     contact: &mut Contact<'_>,
 ) -> Result<Option<Tool>, Error> {
-    if contact.watcher.consent.is_locked() {
-        return Catalog::find(contact, &call.tool).await.map(Some);
+    if contact.watcher.consent.doubts(&call.tool) {
+        let catalog = Catalog::fetch(contact).await?;
+        return catalog.require(&call.tool, contact).cloned().map(Some);
     }
     if call.no_schema {
         return Ok(None);

@@ -350,10 +350,10 @@ impl<'a> Contact<'a> {
             if let Some(pinned) = self.pin() {
                 return Certainty::Pinned(pinned);
             }
-            // A server that is locked has to say what it is.
-            let is_locked = self.watcher.consent.is_locked();
+            // A server that is in doubt has to say what it is.
+            let is_in_doubt = self.watcher.consent.is_in_doubt();
             match self.eras.recall(&self.server.identity, self.run.env.now()) {
-                Some(revision) if !is_locked => Certainty::Remembered(revision),
+                Some(revision) if !is_in_doubt => Certainty::Remembered(revision),
                 _ => Certainty::Unknown,
             }
         })

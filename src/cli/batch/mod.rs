@@ -206,7 +206,8 @@ impl Work<'_> {
     /// Sends a request, or holds it until it can be sent.
     fn send(&mut self, job: Job) {
         let tool = job.request.tool();
-        if tool.is_some() && (self.mirrors.is_none() || self.lacks_catalog()) {
+        let lacks = |tool: &str| self.lacks_catalog() || self.doubts(tool);
+        if tool.as_deref().is_some_and(|tool| self.mirrors.is_none() || lacks(tool)) {
             return self.held.push(Held::Unsent(job));
         }
         match self.call(&job.request, tool.as_deref()) {
@@ -217,8 +218,12 @@ impl Work<'_> {
 
     /// Whether the tools must be known before one can be called, and are not.
     fn lacks_catalog(&self) -> bool {
-        let wants = self.mirrors == Some(true) || self.contact.watcher.consent.is_locked();
-        wants && self.catalog.is_none()
+        self.mirrors == Some(true) && self.catalog.is_none()
+    }
+
+    /// Whether a tool must be looked at before it is called, and was not yet.
+    fn doubts(&self, tool: &str) -> bool {
+        self.catalog.is_none() && self.contact.watcher.consent.doubts(tool)
     }
 
     /// The request as a call, and whether it may run twice.
@@ -305,6 +310,13 @@ impl Work<'_> {
             self.mirrors = Some(self.contact.settle().await?.mirrored_headers);
         }
         let lost = self.held.iter().any(|held| matches!(held, Held::Lost(..)));
+        let tools = self.held.iter().filter_map(|held| match held {
+            Held::Unsent(job) => job.request.tool(),
+            Held::Lost(..) => None,
+        });
+        if tools.into_iter().any(|tool| self.doubts(&tool)) {
+            self.catalog = Some(Catalog::fetch(&mut self.contact).await?);
+        }
         if self.catalog.is_none() && (lost || self.lacks_catalog()) {
             self.catalog = Some(Catalog::get(&mut self.contact).await?);
         }

@@ -67,6 +67,8 @@ pub(super) struct Consent<'a> {
     /// Whether the server has said anything, so that there is something to remember.
     met: bool,
     refusal: Option<Error>,
+    /// The differences that were told.
+    told: Vec<Change>,
 }
 
 impl<'a> Consent<'a> {
@@ -102,6 +104,7 @@ impl<'a> Consent<'a> {
             used: BTreeSet::new(),
             met: false,
             refusal: None,
+            told: Vec::new(),
         };
         consent.look_up()?;
         consent.check()?;
@@ -252,6 +255,18 @@ impl<'a> Consent<'a> {
         self.observed.tools.is_none() && (self.is_locked() || !known) && self.mode != Mode::Off
     }
 
+    /// Whether something was seen that is not accepted, so that the server has to say anew what it is.
+    pub(super) fn is_in_doubt(&self) -> bool {
+        let has_seen = |record: &Record| record.seen.is_some();
+        self.mode != Mode::Off && (self.is_locked() || self.record.as_ref().is_some_and(has_seen))
+    }
+
+    /// Whether a tool must be looked at before it is called, at the cost of a request.
+    pub(super) fn doubts(&self, tool: &str) -> bool {
+        let doubts = |record: &Record| record.doubts(tool, self.mode);
+        self.is_locked() || self.enforces && self.record.as_ref().is_some_and(doubts)
+    }
+
     /// Says that a tool is going to be called.
     pub(super) fn intend(&mut self, tool: &str) {
         if self.mode != Mode::Off && !self.used.contains(tool) {
@@ -326,17 +341,21 @@ impl<'a> Consent<'a> {
     }
 
     /// Tells what has changed and was not told before, and does not stop the command.
-    fn tell_news(&self) {
+    fn tell_news(&mut self) {
         if !self.enforces || !self.differs() {
             return;
         }
         let Some(verdict) = self.verdict() else { return };
         let known = self.record.as_ref().map(Record::pending).unwrap_or_default();
-        let told = [Action::Tell, Action::Warn];
-        let is_news =
-            |(change, action): &&(Change, Action)| told.contains(action) && !known.contains(change);
+        let is_told = [Action::Tell, Action::Warn];
+        let is_news = |(change, action): &&(Change, Action)| {
+            is_told.contains(action) && !known.contains(change) && !self.told.contains(change)
+        };
         let news: Vec<_> = verdict.changes.iter().filter(is_news).collect();
-        if let Some(text) = self.news(&news) {
+        let text = self.news(&news);
+        let told: Vec<_> = news.into_iter().map(|(change, _)| change.clone()).collect();
+        self.told.extend(told);
+        if let Some(text) = text {
             self.run.warn(&text);
         }
     }
@@ -392,12 +411,12 @@ impl Contact<'_> {
         }
     }
 
-    /// Makes sure that a tool may be called of which only the name is given. Under a lock its
-    /// definition is looked at.
+    /// Makes sure that a tool may be called of which only the name is given. One that is in
+    /// doubt is looked at.
     pub(super) async fn admit_tool(&mut self, name: &str) -> Result<(), Error> {
         self.watcher.consent.intend(name);
-        if self.watcher.consent.is_locked() {
-            Catalog::get(self).await?;
+        if self.watcher.consent.doubts(name) {
+            Catalog::fetch(self).await?;
         }
         self.watcher.consent.admit(name, None)
     }

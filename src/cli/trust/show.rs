@@ -108,6 +108,6 @@ pub(super) async fn diff(run: &Run<'_>, contact: &mut Contact<'_>) -> Result<Exi
     }
     let digest = verdict.digest.to_string();
     let command = consent.command("trust accept", &["--accept", &digest]);
-    run.remark(&format!("to accept that: {command}"));
-    Ok(Exit::Trust)
+    let error = consent.error("it is not what was accepted".to_owned());
+    Err(error.hint(format!("if that is right: {command}")))
 }

@@ -273,7 +273,10 @@ fn origin(url: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::super::facets::{Auth, Identity, capabilities};
+    use super::Action::{Accept, Block, Tell, Warn};
     use super::*;
     use crate::config::Digest;
 
@@ -306,102 +309,57 @@ mod tests {
         Publisher { kind: "sigstore".into(), identity: identity.into(), issuer }
     }
 
+    type Edit = fn(&mut Facets);
+
     /// What each class of change leads to: on first use, and strictly.
+    #[rustfmt::skip] // One line each: it is a table.
+    const CLASSES: &[(&str, Edit, Action, Action)] = &[
+        ("host", |f| f.endpoint = Some("https://evil/mcp".into()), Block, Block),
+        ("scheme", |f| f.endpoint = Some("http://h/mcp".into()), Block, Block),
+        ("port", |f| f.endpoint = Some("https://h:8443/mcp".into()), Block, Block),
+        ("path", |f| f.endpoint = Some("https://h/v2".into()), Tell, Block),
+        ("started now", |f| (f.endpoint, f.command) = (None, Some(Digest::of(b""))), Block, Block),
+        ("package version", |f| f.package.as_mut().unwrap().version = None, Block, Block),
+        ("package hash", |f| f.package.as_mut().unwrap().sha256 = None, Block, Block),
+        ("signer", |f| f.publisher = Some(publisher("https://github.com/evil/x")), Block, Block),
+        ("signer's issuer", |f| f.publisher.as_mut().unwrap().issuer = None, Block, Block),
+        ("signature gone", |f| f.publisher = Some(Publisher::none()), Block, Block),
+        ("issuer", |f| f.auth.as_mut().unwrap().issuer = "https://other".into(), Block, Block),
+        ("scopes widened", |f| scopes(f).extend(["w".into()]), Block, Block),
+        ("scopes narrowed", |f| scopes(f).retain(|scope| scope != "list"), Accept, Warn),
+        ("name", |f| f.identity.as_mut().unwrap().name = "m".into(), Block, Block),
+        ("version", |f| f.identity.as_mut().unwrap().version = "2".into(), Tell, Block),
+        ("capability added", |f| can(f).extend(["x".into()]), Warn, Block),
+        ("capability removed", |f| can(f).retain(|name| name != "logging"), Accept, Warn),
+        ("instructions", |f| f.instructions = Some(Digest::of(b"be bad")), Warn, Block),
+        ("used tool changed", |f| tools(f).extend([other("used")]), Block, Block),
+        ("other tool changed", |f| tools(f).extend([other("other")]), Warn, Block),
+        ("other tool added", |f| tools(f).extend([other("new")]), Warn, Block),
+        ("used tool added", |f| tools(f).extend([other("wanted")]), Tell, Block),
+        ("other tool removed", |f| tools(f).retain(|name, _| name != "other"), Accept, Warn),
+        ("used tool removed", |f| tools(f).retain(|name, _| name != "used"), Accept, Block),
+    ];
+
+    fn scopes(facets: &mut Facets) -> &mut BTreeSet<String> {
+        &mut facets.auth.as_mut().unwrap().scopes
+    }
+
+    fn can(facets: &mut Facets) -> &mut BTreeSet<String> {
+        facets.capabilities.as_mut().unwrap()
+    }
+
+    fn tools(facets: &mut Facets) -> &mut BTreeMap<String, Digest> {
+        facets.tools.as_mut().unwrap()
+    }
+
+    fn other(tool: &str) -> (String, Digest) {
+        (tool.to_owned(), Digest::of(b"something else"))
+    }
+
     #[test]
     fn every_class_of_change_has_its_consequence() {
-        use Action::{Accept, Block, Tell, Warn};
-        type Edit = fn(&mut Facets);
-        fn tools(facets: &mut Facets) -> &mut std::collections::BTreeMap<String, Digest> {
-            facets.tools.as_mut().unwrap()
-        }
-        let table: &[(&str, Edit, Action, Action)] = &[
-            ("host", |f| f.endpoint = Some("https://evil/mcp".into()), Block, Block),
-            ("scheme", |f| f.endpoint = Some("http://h/mcp".into()), Block, Block),
-            ("port", |f| f.endpoint = Some("https://h:8443/mcp".into()), Block, Block),
-            ("path", |f| f.endpoint = Some("https://h/v2".into()), Tell, Block),
-            (
-                "started now",
-                |f| (f.endpoint, f.command) = (None, Some(Digest::of(b""))),
-                Block,
-                Block,
-            ),
-            (
-                "package version",
-                |f| f.package.as_mut().unwrap().version = Some("2".into()),
-                Block,
-                Block,
-            ),
-            (
-                "package hash",
-                |f| f.package.as_mut().unwrap().sha256 = Some("b".into()),
-                Block,
-                Block,
-            ),
-            (
-                "signer",
-                |f| f.publisher = Some(publisher("https://github.com/evil/x")),
-                Block,
-                Block,
-            ),
-            ("signer's issuer", |f| f.publisher.as_mut().unwrap().issuer = None, Block, Block),
-            ("signature gone", |f| f.publisher = Some(Publisher::none()), Block, Block),
-            ("issuer", |f| f.auth.as_mut().unwrap().issuer = "https://other".into(), Block, Block),
-            (
-                "scopes widened",
-                |f| drop(f.auth.as_mut().unwrap().scopes.insert("w".into())),
-                Block,
-                Block,
-            ),
-            (
-                "scopes narrowed",
-                |f| drop(f.auth.as_mut().unwrap().scopes.remove("list")),
-                Accept,
-                Warn,
-            ),
-            ("name", |f| f.identity.as_mut().unwrap().name = "m".into(), Block, Block),
-            ("version", |f| f.identity.as_mut().unwrap().version = "2".into(), Tell, Block),
-            (
-                "capability added",
-                |f| drop(f.capabilities.as_mut().unwrap().insert("x".into())),
-                Warn,
-                Block,
-            ),
-            (
-                "capability removed",
-                |f| drop(f.capabilities.as_mut().unwrap().remove("logging")),
-                Accept,
-                Warn,
-            ),
-            ("instructions", |f| f.instructions = Some(Digest::of(b"be bad")), Warn, Block),
-            (
-                "used tool changed",
-                |f| drop(tools(f).insert("used".into(), Digest::of(b""))),
-                Block,
-                Block,
-            ),
-            (
-                "other tool changed",
-                |f| drop(tools(f).insert("other".into(), Digest::of(b""))),
-                Warn,
-                Block,
-            ),
-            (
-                "other tool added",
-                |f| drop(tools(f).insert("new".into(), Digest::of(b""))),
-                Warn,
-                Block,
-            ),
-            (
-                "used tool added",
-                |f| drop(tools(f).insert("wanted".into(), Digest::of(b""))),
-                Tell,
-                Block,
-            ),
-            ("other tool removed", |f| drop(tools(f).remove("other")), Accept, Warn),
-            ("used tool removed", |f| drop(tools(f).remove("used")), Accept, Block),
-        ];
         let used: Use = ["used".to_owned(), "wanted".to_owned()].into();
-        for (what, edit, first_use, strict) in table {
+        for (what, edit, first_use, strict) in CLASSES {
             let mut now = server();
             edit(&mut now);
             let changes = compare(&server(), &now);
@@ -411,6 +369,17 @@ mod tests {
             assert_eq!(actions, [*first_use, *strict, Accept], "{what}");
         }
         assert_eq!(compare(&server(), &server()), []);
+    }
+
+    #[test]
+    fn another_command_is_another_server() {
+        let started = |text: &[u8]| Facets { command: Some(Digest::of(text)), ..Facets::default() };
+        assert_eq!(compare(&started(b"a"), &started(b"b")), [Change::Command]);
+        assert_eq!(compare(&started(b"a"), &started(b"a")), []);
+        assert_eq!(Change::Command.action(Mode::FirstUse, &Use::new()), Block);
+        assert_eq!(Change::Command.action(Mode::Strict, &Use::new()), Block);
+        // What was started, and is on the network now.
+        assert_eq!(compare(&started(b"a"), &server())[0], Change::Command);
     }
 
     #[test]

@@ -110,9 +110,33 @@ impl Record {
         observed.add_to(self.seen.as_ref().unwrap_or(&self.accepted))
     }
 
-    /// What follows from what was observed for a command that uses these tools.
+    /// What follows from what was observed for a command that uses these tools. What was seen
+    /// earlier and is pending does not count: it is looked at anew (see [`Record::doubts`]), since
+    /// the server may be what it was again.
     pub fn judge(&self, observed: &Facets, mode: Mode, used: &Use) -> Verdict {
-        Verdict::of(&self.accepted, &self.current(observed), mode, used)
+        let seen = self.seen.as_ref();
+        let publisher = || seen.and_then(|seen| seen.publisher.clone());
+        let package = || seen.and_then(|seen| seen.package.clone());
+        // These are looked at only when a server is discovered or added.
+        let now = Facets {
+            publisher: observed.publisher.clone().or_else(publisher),
+            package: observed.package.clone().or_else(package),
+            ..observed.clone()
+        };
+        let verdict = Verdict::of(&self.accepted, &now, mode, used);
+        Verdict { digest: self.current(observed).digest(), ..verdict }
+    }
+
+    /// Whether a tool was seen to be another than was accepted, so that it must be looked at before
+    /// it is called. Strictly, any tool counts.
+    pub fn doubts(&self, tool: &str, mode: Mode) -> bool {
+        let seen = self.seen.as_ref().and_then(|seen| seen.tools.as_ref());
+        let (Some(seen), Some(accepted)) = (seen, &self.accepted.tools) else { return false };
+        match mode {
+            Mode::Off => false,
+            Mode::FirstUse => accepted.get(tool).is_some_and(|hash| seen.get(tool) != Some(hash)),
+            Mode::Strict => seen != accepted,
+        }
     }
 
     /// What is pending: differences that were seen and not accepted.
@@ -205,16 +229,16 @@ mod tests {
         let mut record = known(&[tools(&[("a", "1"), ("b", "1")])]);
         let changed = tools(&[("a", "2"), ("b", "1")]);
         record.learn(&changed, Mode::FirstUse, &Use::new());
-        // Without another look at the list, the call of the tool is stopped.
-        let nothing = Facets::default();
         let verdict = |record: &Record, tool| {
-            record.judge(&nothing, Mode::FirstUse, &used(&[tool])).blocking().len()
+            record.judge(&changed, Mode::FirstUse, &used(&[tool])).blocking().len()
         };
+        let doubts = |record: &Record| ["a", "b"].map(|tool| record.doubts(tool, Mode::FirstUse));
         assert_eq!((verdict(&record, "a"), verdict(&record, "b")), (1, 0));
+        assert_eq!((doubts(&record), record.doubts("b", Mode::Strict)), ([true, false], true));
         let mut other = record.clone();
         other.learn(&tools(&[("a", "1"), ("b", "1")]), Mode::FirstUse, &Use::new());
-        assert_eq!((other.seen.is_none(), verdict(&other, "a")), (true, 0));
-        let current = record.current(&nothing);
+        assert_eq!((other.seen.is_none(), doubts(&other)), (true, [false, false]));
+        let current = record.current(&Facets::default());
         record.accept(current);
         assert_eq!((record.seen.is_none(), verdict(&record, "a")), (true, 0));
         assert_eq!(record.consent, Consent::User);
