@@ -130,9 +130,10 @@ impl Client {
         self.connection.stderr_tail()
     }
 
-    /// Waits until it is settled which revision is spoken, or that none will be.
+    /// Waits until it is settled which revision is spoken, or that none will be, and the observer was
+    /// told about the server.
     pub async fn settle(&mut self, observer: &mut dyn Observer) {
-        while !self.session.is_settled() {
+        while !self.session.is_settled() || self.session.has_opened() {
             if let Some(event) = self.step().await {
                 self.note(event, observer);
             }

@@ -156,21 +156,20 @@ impl<'a> Consent<'a> {
             }
             return !self.is_locked();
         };
-        self.note_greeting(greeting.as_str());
-        match self.check() {
-            Ok(()) => {
-                self.tell_news();
-                true
-            }
-            Err(error) => {
-                self.refusal = Some(error);
-                false
-            }
-        }
+        self.refusal = self.greet(greeting.as_str()).err();
+        self.refusal.is_none()
+    }
+
+    /// Takes in what a server says about itself, and makes sure that it may be used.
+    pub(super) fn greet(&mut self, greeting: &str) -> Result<(), Error> {
+        self.note_greeting(greeting);
+        self.check()?;
+        self.tell_news();
+        Ok(())
     }
 
     /// Takes in what a server says about itself: the result of `initialize` or `server/discover`.
-    pub(super) fn note_greeting(&mut self, greeting: &str) {
+    fn note_greeting(&mut self, greeting: &str) {
         self.met = true;
         if self.mode == Mode::Off {
             return;
@@ -216,6 +215,8 @@ impl<'a> Consent<'a> {
         self.list = Some(list);
         let known = self.record.as_ref().and_then(|record| record.list);
         if known == Some(list) && self.enforces && self.locked.is_none() {
+            let seen = self.record.as_ref().and_then(|record| record.seen.as_ref());
+            self.observed.tools = seen.and_then(|seen| seen.tools.clone());
             return;
         }
         self.observed.tools = Some(Default::default());
@@ -280,14 +281,15 @@ impl<'a> Consent<'a> {
         if self.mode == Mode::Off || !self.enforces {
             return Ok(());
         }
-        self.intend(name);
         if let Some(tool) = tool {
             self.compare_tool(tool);
         }
         if self.is_locked() && self.observed.tools.is_none() {
             return Err(self.unseen(name));
         }
-        self.check()
+        self.check_for(&Use::from([name.to_owned()]))?;
+        self.intend(name);
+        Ok(())
     }
 
     /// Holds a tool that was remembered against what is known of it.
@@ -315,20 +317,24 @@ impl<'a> Consent<'a> {
         }
     }
 
-    fn verdict(&self) -> Option<Verdict> {
-        let judge = |record: &Record| record.judge(&self.observed, self.mode, &self.used);
+    fn verdict(&self, used: &Use) -> Option<Verdict> {
+        let judge = |record: &Record| record.judge(&self.observed, self.mode, used);
         match &self.locked {
-            Some(locked) => Some(Verdict::of(locked, &self.observed, self.mode, &self.used)),
+            Some(locked) => Some(Verdict::of(locked, &self.observed, self.mode, used)),
             None => self.record.as_ref().map(judge),
         }
     }
 
     /// Makes sure that the command may go on with the server as it is.
     pub(super) fn check(&self) -> Result<(), Error> {
+        self.check_for(&self.used)
+    }
+
+    fn check_for(&self, used: &Use) -> Result<(), Error> {
         if self.mode == Mode::Off || !self.enforces || !self.differs() {
             return Ok(());
         }
-        match self.verdict().filter(|verdict| !verdict.blocking().is_empty()) {
+        match self.verdict(used).filter(|verdict| !verdict.blocking().is_empty()) {
             Some(verdict) => Err(self.refused(&verdict)),
             None => Ok(()),
         }
@@ -345,7 +351,7 @@ impl<'a> Consent<'a> {
         if !self.enforces || !self.differs() {
             return;
         }
-        let Some(verdict) = self.verdict() else { return };
+        let Some(verdict) = self.verdict(&self.used) else { return };
         let known = self.record.as_ref().map(Record::pending).unwrap_or_default();
         let is_told = [Action::Tell, Action::Warn];
         let is_news = |(change, action): &&(Change, Action)| {

@@ -11,8 +11,7 @@ impl Contact<'_> {
     /// Asks the server what it is and what it can do, and for all its tools.
     pub(in crate::cli) async fn survey(&mut self) -> Result<(), Error> {
         self.settle().await?;
-        let greeting = info::greeting(self).await?;
-        self.watcher.consent.note_greeting(greeting.as_str());
+        info::greeting(self).await?;
         match Catalog::fetch(self).await {
             Ok(_) => {}
             Err(error) if listing::is_unlisted(&error) => {

@@ -175,7 +175,10 @@ impl<'a> Keeper<'a> {
             Err(no_result) => return Err(self.explain(no_result)),
         };
         if self.greeting.is_none() {
-            self.greeting = Some(self.greet().await?);
+            let greeting = self.greet().await?;
+            let consent = &mut self.contact.watcher.consent;
+            consent.greet(greeting.as_str()).map_err(|error| (error, Fate::Settled))?;
+            self.greeting = Some(greeting);
         }
         self.note_start();
         Ok(revision)

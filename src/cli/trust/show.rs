@@ -84,6 +84,9 @@ pub(super) fn described(facets: &Facets) -> String {
 
 /// Shows how a server differs from what was accepted.
 pub(super) async fn diff(run: &Run<'_>, contact: &mut Contact<'_>) -> Result<Exit, Error> {
+    if contact.watcher.consent.record.is_none() {
+        return Err(contact.watcher.consent.never_used());
+    }
     look(contact).await?;
     let consent = &contact.watcher.consent;
     let Some(record) = &consent.record else { return Err(consent.never_used()) };
