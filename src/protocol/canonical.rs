@@ -115,7 +115,12 @@ pub(super) fn push_number(out: &mut String, number: f64) {
         out.push('-');
     }
     // The shortest digits that mean this number, and where the point is: d.ddd × 10^exponent.
-    let scientific = format!("{:e}", number.abs());
+    let shortest = format!("{:e}", number.abs());
+    // Of two that are equally near, ECMAScript takes the even one, as exact rounding does.
+    let length = shortest.split('e').next().unwrap_or_default().len().saturating_sub(2);
+    let nearest = format!("{:.length$e}", number.abs());
+    let is_exact = nearest.parse() == Ok(number.abs());
+    let scientific = if is_exact { nearest } else { shortest };
     let (mantissa, exponent) = scientific.split_once('e').expect("{:e} writes an exponent");
     let exponent: i32 = exponent.parse().expect("{:e} writes a decimal exponent");
     let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();

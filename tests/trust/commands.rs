@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::support::{Scratch, demo, run};
-use super::terminal::Terminal;
+use super::terminal::{CTRL_D, Terminal};
 use super::world::{World, digest_in};
 use super::{ADD, ECHO, ERAS};
 
@@ -187,13 +187,14 @@ fn at_a_terminal_a_change_is_accepted_by_a_yes_and_nothing_else() {
     world.expect(&ECHO, 0, "hi\n");
     world.patch(json!({ "tools": { "echo": { "description": "Evil\u{1b}[2J" } } }));
     world.expect(&ECHO, 8, "");
-    for (answer, code) in [("", 8), ("n", 8), ("what?", 8), ("y", 0)] {
+    for (answer, code) in [("\n", 8), ("n\n", 8), ("what?\n", 8), (CTRL_D, 8), ("y\n", 0)] {
         let Some(mut terminal) = Terminal::open() else { return };
         let mut command = world.scratch.mcpmini(["trust", "accept", "demo"]);
         let mut child = terminal.attach(&mut command).spawn().unwrap();
         drop(command);
         terminal.expect(r#"+ "Evil\u001b[2J""#);
-        terminal.answer("Accept that? [y/N] ", answer);
+        terminal.expect("Accept that? [y/N] ");
+        terminal.press(answer);
         assert_eq!(child.wait().unwrap().code(), Some(code), "{answer:?}");
     }
     world.expect(&ECHO, 0, "hi\n");

@@ -1,6 +1,7 @@
 //! Servers are what they were when they were first trusted, or the user is told.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::print_stdout, reason = "a test that is skipped says why")]
 
 mod commands;
 mod lock;
@@ -446,4 +447,18 @@ fn what_is_known_is_not_believed_when_others_could_have_written_it() {
     fs::write(&path, "{}").unwrap();
     let told = world.expect(&ECHO, 8, "");
     assert!(told.contains("hint: to trust the server anew as it is: rm "), "{told}");
+}
+
+#[test]
+fn what_the_user_defines_anew_is_met_anew() {
+    let world = World::new("legacy");
+    world.expect(&ECHO, 0, "hi\n");
+    let command = ["add", "demo", "--force", "--", &support::demo_path(), "--ttl", "7"];
+    assert_eq!(world.run(&command).code, 0);
+    assert_eq!(world.expect(&ECHO, 0, "hi\n"), "");
+    // Who was revoked stays so.
+    world.expect(&["trust", "revoke", "demo"], 0, "");
+    assert_eq!(world.run(&["remove", "demo"]).code, 0);
+    assert_eq!(world.run(&command).code, 0);
+    world.expect(&ECHO, 8, "");
 }

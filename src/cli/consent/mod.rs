@@ -10,6 +10,8 @@
 //!
 //! No request is made for it: what is not at hand is not looked at. Only `--lock` wants all of it.
 
+mod judge;
+mod observe;
 mod refusal;
 mod survey;
 
@@ -20,23 +22,11 @@ use std::path::PathBuf;
 
 use super::args::Command;
 use super::args::settings::Trust;
-use super::catalog::Catalog;
-use super::contact::Contact;
 use super::errors::Error;
 use super::run::Run;
-use crate::auth::TokenRecord;
-use crate::client::Link;
 use crate::config::{self, Digest, Layer, Overrides, Resolved};
 use crate::env::Env;
-use crate::protocol::Session;
-use crate::protocol::json::Json;
-use crate::protocol::jsonrpc::scan;
-use crate::protocol::model::server;
-use crate::protocol::model::tool::Tool;
-use crate::trust::pins::{
-    self, Action, Auth, Change, Facets, Identity, Key, LockFile, Mode, Record, Store, Texts, Use,
-    Verdict,
-};
+use crate::trust::pins::{self, Change, Facets, Key, LockFile, Mode, Record, Store, Texts, Use};
 
 /// What a server is held to, and what is learnt of it.
 #[derive(Debug)]
@@ -147,225 +137,6 @@ impl<'a> Consent<'a> {
         self.refusal.clone()
     }
 
-    /// Takes in that a session with the server is open; false when it must go no further.
-    pub(super) fn introduced(&mut self, session: &Session) -> bool {
-        let Some(greeting) = session.about().and_then(|about| about.greeting.as_ref()) else {
-            self.met = true;
-            if self.is_locked() {
-                self.refusal = Some(self.unintroduced());
-            }
-            return !self.is_locked();
-        };
-        self.refusal = self.greet(greeting.as_str()).err();
-        self.refusal.is_none()
-    }
-
-    /// Takes in what a server says about itself, and makes sure that it may be used.
-    pub(super) fn greet(&mut self, greeting: &str) -> Result<(), Error> {
-        self.note_greeting(greeting);
-        self.check()?;
-        self.tell_news();
-        Ok(())
-    }
-
-    /// Takes in what a server says about itself: the result of `initialize` or `server/discover`.
-    fn note_greeting(&mut self, greeting: &str) {
-        self.met = true;
-        if self.mode == Mode::Off {
-            return;
-        }
-        self.observed.identity = server::info(greeting).map(Identity::read);
-        let declared = scan::member(greeting, "capabilities").unwrap_or("{}");
-        self.observed.capabilities = Some(pins::capabilities(declared));
-        let instructions = scan::member(greeting, "instructions").and_then(scan::unescape);
-        let instructions = instructions.unwrap_or_default();
-        self.observed.instructions = Some(Digest::of(instructions.as_bytes()));
-        self.texts.instructions = Some(instructions.into_owned());
-    }
-
-    /// Takes in what a server says about itself beside a result. The result is there already: what
-    /// has changed counts for the next command.
-    pub(super) fn note_result(&mut self, result: &Json) {
-        self.met = true;
-        let Some(info) = server::info(result.as_str()).filter(|_| self.mode != Mode::Off) else {
-            return;
-        };
-        let identity = Identity::read(info);
-        if self.observed.identity.as_ref() != Some(&identity) {
-            self.observed.identity = Some(identity);
-            self.tell_news();
-        }
-    }
-
-    /// The same for one of many results, which are all of the same server.
-    pub(super) fn note_first_result(&mut self, result: &Json) {
-        if self.observed.identity.is_none() {
-            self.note_result(result);
-        }
-    }
-
-    /// Takes in all tools of the server, each as its JSON text.
-    pub(super) fn note_tools<'t>(&mut self, tools: impl Iterator<Item = &'t str> + Clone) {
-        self.met = true;
-        if self.mode == Mode::Off {
-            return;
-        }
-        let whole: String = tools.clone().collect();
-        let list = Digest::of(whole.as_bytes());
-        self.list = Some(list);
-        let known = self.record.as_ref().and_then(|record| record.list);
-        if known == Some(list) && self.enforces && self.locked.is_none() {
-            let seen = self.record.as_ref().and_then(|record| record.seen.as_ref());
-            self.observed.tools = seen.and_then(|seen| seen.tools.clone());
-            return;
-        }
-        self.observed.tools = Some(Default::default());
-        for text in tools {
-            if let Ok(tool) = Tool::read(text) {
-                self.note_tool(&tool);
-            }
-        }
-        self.tell_news();
-    }
-
-    fn note_tool(&mut self, tool: &Tool) {
-        let text = pins::tool_text(tool.as_json());
-        let hash = Digest::of(text.as_bytes());
-        if let Some(tools) = &mut self.observed.tools {
-            tools.insert(tool.name.clone(), hash);
-            self.texts.tools.insert(tool.name.clone(), text);
-        }
-    }
-
-    /// Takes in who issued the token that the server gets, and what it allows.
-    fn note_token(&mut self, token: &TokenRecord) {
-        let scopes = token.scopes().iter().map(str::to_owned).collect();
-        self.observed.auth = Some(Auth { issuer: token.issuer.clone(), scopes });
-    }
-
-    /// Makes sure that the server may have the token that is kept for it.
-    pub(super) fn admit_token(&mut self, token: Option<&TokenRecord>) -> Result<(), Error> {
-        let Some(token) = token else { return Ok(()) };
-        self.note_token(token);
-        self.check()
-    }
-
-    /// Whether the list of tools was never looked at, and should be if it is at hand.
-    pub(super) fn wants_tools(&self) -> bool {
-        let known = self.record.as_ref().is_some_and(|record| record.accepted.tools.is_some());
-        self.observed.tools.is_none() && (self.is_locked() || !known) && self.mode != Mode::Off
-    }
-
-    /// Whether something was seen that is not accepted, so that the server has to say anew what it is.
-    pub(super) fn is_in_doubt(&self) -> bool {
-        let has_seen = |record: &Record| record.seen.is_some();
-        self.mode != Mode::Off && (self.is_locked() || self.record.as_ref().is_some_and(has_seen))
-    }
-
-    /// Whether a tool must be looked at before it is called, at the cost of a request.
-    pub(super) fn doubts(&self, tool: &str) -> bool {
-        let doubts = |record: &Record| record.doubts(tool, self.mode);
-        self.is_locked() || self.enforces && self.record.as_ref().is_some_and(doubts)
-    }
-
-    /// Says that a tool is going to be called.
-    pub(super) fn intend(&mut self, tool: &str) {
-        if self.mode != Mode::Off && !self.used.contains(tool) {
-            self.used.insert(tool.to_owned());
-        }
-    }
-
-    /// Makes sure that a tool may be called: by its definition, if that is at hand, else by what was
-    /// seen of it before.
-    pub(super) fn admit(&mut self, name: &str, tool: Option<&Tool>) -> Result<(), Error> {
-        if self.mode == Mode::Off || !self.enforces {
-            return Ok(());
-        }
-        if let Some(tool) = tool {
-            self.compare_tool(tool);
-        }
-        if self.is_locked() && self.observed.tools.is_none() {
-            return Err(self.unseen(name));
-        }
-        self.check_for(&Use::from([name.to_owned()]))?;
-        self.intend(name);
-        Ok(())
-    }
-
-    /// Holds a tool that was remembered against what is known of it.
-    fn compare_tool(&mut self, tool: &Tool) {
-        if self.observed.tools.is_some() {
-            return;
-        }
-        let record = self.record.as_ref();
-        let known = record.and_then(|it| it.seen.as_ref().unwrap_or(&it.accepted).tools.as_ref());
-        let Some(known) = known else { return };
-        let hash = Digest::of(pins::tool_text(tool.as_json()).as_bytes());
-        if known.get(&tool.name) != Some(&hash) {
-            self.observed.tools = Some(known.clone());
-            self.note_tool(tool);
-        }
-    }
-
-    /// What is accepted, and what the server is as far as that is known.
-    pub(super) fn sides(&self) -> (Facets, Facets) {
-        let nothing = || Record::new(&self.key.name, 0);
-        match (&self.locked, &self.record) {
-            (Some(locked), _) => (locked.clone(), self.observed.clone()),
-            (None, Some(record)) => (record.accepted.clone(), record.current(&self.observed)),
-            (None, None) => (Facets::default(), nothing().current(&self.observed)),
-        }
-    }
-
-    fn verdict(&self, used: &Use) -> Option<Verdict> {
-        let judge = |record: &Record| record.judge(&self.observed, self.mode, used);
-        match &self.locked {
-            Some(locked) => Some(Verdict::of(locked, &self.observed, self.mode, used)),
-            None => self.record.as_ref().map(judge),
-        }
-    }
-
-    /// Makes sure that the command may go on with the server as it is.
-    pub(super) fn check(&self) -> Result<(), Error> {
-        self.check_for(&self.used)
-    }
-
-    fn check_for(&self, used: &Use) -> Result<(), Error> {
-        if self.mode == Mode::Off || !self.enforces || !self.differs() {
-            return Ok(());
-        }
-        match self.verdict(used).filter(|verdict| !verdict.blocking().is_empty()) {
-            Some(verdict) => Err(self.refused(&verdict)),
-            None => Ok(()),
-        }
-    }
-
-    /// Whether there is anything to judge: most servers are what they were.
-    fn differs(&self) -> bool {
-        let is_new = |record: &Record| record.seen.is_some() || record.lacks(&self.observed);
-        self.locked.is_some() || self.record.as_ref().is_some_and(is_new)
-    }
-
-    /// Tells what has changed and was not told before, and does not stop the command.
-    fn tell_news(&mut self) {
-        if !self.enforces || !self.differs() {
-            return;
-        }
-        let Some(verdict) = self.verdict(&self.used) else { return };
-        let known = self.record.as_ref().map(Record::pending).unwrap_or_default();
-        let is_told = [Action::Tell, Action::Warn];
-        let is_news = |(change, action): &&(Change, Action)| {
-            is_told.contains(action) && !known.contains(change) && !self.told.contains(change)
-        };
-        let news: Vec<_> = verdict.changes.iter().filter(is_news).collect();
-        let text = self.news(&news);
-        let told: Vec<_> = news.into_iter().map(|(change, _)| change.clone()).collect();
-        self.told.extend(told);
-        if let Some(text) = text {
-            self.run.warn(&text);
-        }
-    }
-
     /// Writes down what was learnt, if there is anything new. What cannot be written is learnt anew
     /// the next time.
     pub(super) fn save(&mut self) {
@@ -408,23 +179,19 @@ impl<'a> Consent<'a> {
     }
 }
 
-impl Contact<'_> {
-    /// Takes in for what token the server was used in the end.
-    pub(super) fn note_auth(&mut self) {
-        let authorizer = self.link.as_mut().and_then(Link::authorizer);
-        if let Some(token) = authorizer.and_then(|authorizer| authorizer.record()) {
-            self.watcher.consent.note_token(token);
-        }
-    }
-
-    /// Makes sure that a tool may be called of which only the name is given. One that is in
-    /// doubt is looked at.
-    pub(super) async fn admit_tool(&mut self, name: &str) -> Result<(), Error> {
-        self.watcher.consent.intend(name);
-        if self.watcher.consent.doubts(name) {
-            Catalog::fetch(self).await?;
-        }
-        self.watcher.consent.admit(name, None)
+/// Forgets what a server of a file was accepted as: the user has just written, or removed, its
+/// definition. What was revoked stays so.
+pub(super) fn forget(run: &Run<'_>, layer: Layer, name: &str, overrides: &Overrides) {
+    let word = match layer {
+        Layer::Named => name.to_owned(),
+        layer => format!("{layer}:{name}"),
+    };
+    let Ok(resolved) = config::resolve(&word, run.env, overrides) else { return };
+    let (store, key) = (Store::new(run.env), Key::of(&resolved, overrides, run.env));
+    let is_revoked = |record: Record| record.revoked.is_some();
+    if let Ok(Some(false)) = store.load(&key).map(|record| record.map(is_revoked)) {
+        // Otherwise the next use says that it has changed, which is true.
+        let _ = store.forget(&key);
     }
 }
 

@@ -5,7 +5,7 @@ use crate::cli::catalog::Catalog;
 use crate::cli::contact::Contact;
 use crate::cli::errors::Error;
 use crate::cli::{info, listing};
-use crate::trust::pins::{Facets, Mode, Use, compare, of_definition};
+use crate::trust::pins::{Action, Facets, Mode, Use, compare, of_definition};
 
 impl Contact<'_> {
     /// Asks the server what it is and what it can do, and for all its tools.
@@ -32,9 +32,7 @@ impl Consent<'_> {
         let accepted = self.record.as_ref().map(|record| &record.accepted);
         let stops = |accepted: &Facets| {
             let changes = compare(accepted, &definition);
-            changes
-                .iter()
-                .any(|change| change.action(Mode::FirstUse, &Use::new()) == super::Action::Block)
+            changes.iter().any(|change| change.action(Mode::FirstUse, &Use::new()) == Action::Block)
         };
         accepted.is_some_and(stops)
     }
