@@ -7,6 +7,7 @@ mod commands;
 mod lock;
 #[path = "../support/mod.rs"]
 mod support;
+#[allow(dead_code, reason = "other tests use more of it")]
 #[path = "../support/terminal.rs"]
 mod terminal;
 mod world;

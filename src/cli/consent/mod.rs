@@ -42,7 +42,7 @@ pub(super) struct Consent<'a> {
     enforces: bool,
     /// Whether the user has approved the definition by its hash.
     approved: bool,
-    /// Whether somebody logs in, who sees what the token is for.
+    /// Whether somebody says what the token is for, or logs in and is shown it.
     attended: bool,
     /// The lock file that counts.
     lock: Option<PathBuf>,
@@ -56,6 +56,8 @@ pub(super) struct Consent<'a> {
     used: Use,
     /// Whether the server has said anything, so that there is something to remember.
     met: bool,
+    /// Whether something was accepted by the user's word, which is not written down yet.
+    amended: bool,
     refusal: Option<Error>,
     /// The differences that were told.
     told: Vec<Change>,
@@ -85,7 +87,10 @@ impl<'a> Consent<'a> {
             enforces: !matches!(run.command(), Command::Trust(_) | Command::Logout(_)),
             lock: lock.map(|path| run.env.absolute(path)),
             approved: !layer.is_none_or(Layer::is_own),
-            attended: run.settings.login || matches!(run.command(), Command::Login(_)),
+            attended: run.settings.login
+                || matches!(run.command(), Command::Login(_))
+                || run.access.scope.is_some()
+                || run.access.issuer.is_some(),
             locked: None,
             record: None,
             observed: pins::of_definition(resolved),
@@ -93,6 +98,7 @@ impl<'a> Consent<'a> {
             list: None,
             used: BTreeSet::new(),
             met: false,
+            amended: false,
             refusal: None,
             told: Vec::new(),
         };
@@ -121,6 +127,7 @@ impl<'a> Consent<'a> {
             return Err(self.not_accepted());
         }
         if let (Some(record), true) = (&mut self.record, self.approved) {
+            self.amended |= record.lacks(&self.observed);
             record.accepted.endpoint.clone_from(&self.observed.endpoint);
             record.accepted.command = self.observed.command;
         }
@@ -175,7 +182,10 @@ impl<'a> Consent<'a> {
             accepted.is_none_or(|tools| tools.contains_key(tool))
         };
         let has_new_list = self.list.is_some() && self.list != record.list;
-        record.lacks(&self.observed) || has_new_list || !self.used.iter().all(is_taken)
+        self.amended
+            || record.lacks(&self.observed)
+            || has_new_list
+            || !self.used.iter().all(is_taken)
     }
 }
 

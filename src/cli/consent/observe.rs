@@ -114,6 +114,10 @@ impl Consent<'_> {
     pub(in crate::cli) fn admit_token(&mut self, token: Option<&TokenRecord>) -> Result<(), Error> {
         let Some(token) = token else { return Ok(()) };
         self.note_token(token);
+        if let (Some(record), true) = (&mut self.record, self.attended) {
+            self.amended |= record.accepted.auth != self.observed.auth;
+            record.accepted.auth.clone_from(&self.observed.auth);
+        }
         self.check()
     }
 

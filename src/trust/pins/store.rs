@@ -15,7 +15,7 @@ use super::key::Key;
 use super::record::{Consent, Record, VERSION};
 use super::texts::TextsOfBoth;
 use crate::env::Env;
-use crate::store::{self, Fault, Guard};
+use crate::store::{self, Access, Fault, Guard};
 
 /// The directory in the state directory.
 const FOLDER: &str = "known-servers";
@@ -120,9 +120,11 @@ impl Store {
             }
             // The texts first: a record without them is of use, texts without a record are not.
             if texts != old_texts {
-                write(&directory.join(format!("{}{TEXTS}", key.file)), &texts)?;
+                write(&directory.join(format!("{}{TEXTS}", key.file)), &texts, false)?;
             }
-            write(&path, &record)?;
+            // The user's word cannot be had again.
+            let is_said = record.consent == Consent::User || record.revoked.is_some();
+            write(&path, &record, is_said)?;
         }
         Ok(answer)
     }
@@ -194,12 +196,17 @@ impl Store {
     }
 }
 
-fn write(path: &Path, value: &impl Serialize) -> Result<(), PinError> {
+/// Writes a file as a whole. One that is to last is on the disk before this returns.
+fn write(path: &Path, value: &impl Serialize, lasts: bool) -> Result<(), PinError> {
     let text = serde_json::to_string_pretty(value).expect("texts, numbers and hashes serialize");
     if LIMIT < text.len() as u64 {
         return Err(PinError::TooMuch);
     }
-    Ok(store::replace(path, text.as_bytes())?)
+    match lasts {
+        true => store::rewrite(path, text.as_bytes(), Access::Private)?,
+        false => store::replace(path, text.as_bytes())?,
+    }
+    Ok(())
 }
 
 #[cfg(test)]
