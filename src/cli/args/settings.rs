@@ -43,7 +43,7 @@ pub const MORE_VARIABLES: &[(&str, &str)] = &[
     ("MCPMINI_TOKEN_NAME", "the token for the server NAME (in capitals, _ for other signs)"),
     ("MCPMINI_CLIENT_ID", "ID as for --client-id"),
     ("MCPMINI_CLIENT_SECRET", "the secret of that client"),
-    ("MCPMINI_STATE_DIR", "DIR for tokens and approvals (default XDG_STATE_HOME/mcpmini)"),
+    ("MCPMINI_STATE_DIR", "DIR for tokens, approvals and pins (default XDG_STATE_HOME/mcpmini)"),
     ("MCPMINI_CREDENTIAL_HELPER", "CMD that keeps tokens, a Docker credential helper"),
     ("BROWSER", "CMD that opens a page"),
 ];

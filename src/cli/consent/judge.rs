@@ -56,7 +56,7 @@ impl Consent<'_> {
         let hash = Digest::of(pins::tool_text(tool.as_json()).as_bytes());
         if known.get(&tool.name) != Some(&hash) {
             self.observed.tools = Some(known.clone());
-            self.note_tool(tool);
+            self.note_tool(tool.name.clone(), tool);
         }
     }
 

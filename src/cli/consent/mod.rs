@@ -206,7 +206,8 @@ pub(super) fn forget(run: &Run<'_>, layer: Layer, name: &str, overrides: &Overri
 }
 
 /// The words of a command line that mean this very server: options first, and then its name.
-fn words(resolved: &Resolved, overrides: &Overrides, env: &Env) -> Vec<String> {
+/// `value` stands for the values of variables, which may be secrets.
+fn words(resolved: &Resolved, overrides: &Overrides, env: &Env, value: &str) -> Vec<String> {
     let mut words = Vec::new();
     if let Some(config) = &overrides.config {
         words.extend(["--config".to_owned(), config.to_string_lossy().into_owned()]);
@@ -215,8 +216,7 @@ fn words(resolved: &Resolved, overrides: &Overrides, env: &Env) -> Vec<String> {
         words.push(format!("--arg={argument}"));
     }
     for (name, _) in &overrides.env {
-        // Its value may be a secret, and does not matter.
-        words.extend(["--env".to_owned(), format!("{name}=")]);
+        words.extend(["--env".to_owned(), format!("{name}={value}")]);
     }
     if let Some(cwd) = &overrides.cwd {
         words.extend(["--cwd".to_owned(), cwd.to_string_lossy().into_owned()]);

@@ -87,21 +87,23 @@ impl Consent<'_> {
             return;
         }
         self.observed.tools = Some(Default::default());
-        for text in tools {
-            if let Ok(tool) = Tool::read(text) {
-                self.note_tool(&tool);
-            }
+        for (index, tool) in tools.filter_map(|text| Tool::read(text).ok()).enumerate() {
+            let names = self.observed.tools.get_or_insert_default();
+            // Of tools with one name the first is called. The others may not change unseen.
+            let name = match names.contains_key(&tool.name) {
+                true => format!("{}#{index}", tool.name),
+                false => tool.name.clone(),
+            };
+            self.note_tool(name, &tool);
         }
         self.tell_news();
     }
 
-    pub(super) fn note_tool(&mut self, tool: &Tool) {
+    pub(super) fn note_tool(&mut self, name: String, tool: &Tool) {
         let text = pins::tool_text(tool.as_json());
         let hash = Digest::of(text.as_bytes());
-        if let Some(tools) = &mut self.observed.tools {
-            tools.insert(tool.name.clone(), hash);
-            self.texts.tools.insert(tool.name.clone(), text);
-        }
+        self.observed.tools.get_or_insert_default().insert(name.clone(), hash);
+        self.texts.tools.insert(name, text);
     }
 
     /// Takes in who issued the token that the server gets, and what it allows.

@@ -79,7 +79,9 @@ impl Consent<'_> {
 
     /// A command line that does something about this server.
     pub(in crate::cli) fn command(&self, command: &str, more: &[&str]) -> String {
-        let words = words(&self.resolved, &self.overrides, self.run.env);
+        // Nothing is started to accept it, so that values do not matter.
+        let value = if command == "trust accept" { "" } else { "VALUE" };
+        let words = words(&self.resolved, &self.overrides, self.run.env, value);
         let words = words.iter().map(String::as_str).chain(more.iter().copied());
         format!("mcpmini {command} {}", quoting::join(words))
     }
