@@ -64,6 +64,15 @@ impl Catalog {
         Ok(catalog)
     }
 
+    /// The tools as they must be known to hold them against what was accepted: where the last list was
+    /// not what was accepted, the server is asked whether it still is not.
+    pub(super) async fn look(contact: &mut Contact<'_>) -> Result<Catalog, Error> {
+        match contact.watcher.consent.is_locked() {
+            true => Catalog::get(contact).await,
+            false => Catalog::fetch(contact).await,
+        }
+    }
+
     /// Makes the server's list count as out of date.
     pub(super) fn forget(contact: &Contact<'_>) {
         listing::forget(contact, method::LIST_TOOLS);

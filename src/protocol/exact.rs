@@ -3,8 +3,8 @@
 //! It is that of RFC 8785 wherever that has one. Where it has none, this text says what was
 //! there, since a difference must not disappear: an integer that no double is equal to, and a number
 //! beyond the largest, is the string of its spelling (as section 3.1 advises for long integers), of
-//! members with one name all are kept in their order, and what is nested deeper than a [`Tree`]
-//! opens stays as it came.
+//! members with one name all are kept in their order, and what is nested deeper than 128 levels
+//! stays as it came.
 
 use super::canonical::push_number;
 use super::decimal::Decimal;

@@ -173,3 +173,15 @@ fn several_servers_are_locked_and_all_of_them_or_none() {
     let none = world.run(&["lock", "--lock", "other.json"]);
     assert_eq!(none.code, 2, "{}", none.err);
 }
+
+#[test]
+fn a_lock_is_of_all_there_is_whatever_else_is_said_about_trust() {
+    let world = World::new("modern");
+    let outcome = run(world.scratch.mcpmini(["lock", "demo"]).env("MCPMINI_TRUST", "off"));
+    assert_eq!(outcome.code, 0, "{}", outcome.err);
+    assert_eq!(ci(&world, &ECHO).code, 0);
+    world.patch(json!({ "info": { "name": "somebody-else" } }));
+    let mut command = world.scratch.mcpmini(ECHO);
+    let outcome = run(command.args(["--lock", "mcpmini.lock.json"]).env("MCPMINI_TRUST", "off"));
+    assert_eq!(outcome.code, 8);
+}

@@ -245,7 +245,7 @@ fn more_capabilities_and_other_instructions_are_told_once() {
         assert_eq!(world.expect(&ECHO, 0, "hi\n"), "");
         // Less is no danger.
         world.patch(json!({ "capabilities": { "logging": null } }));
-        assert_eq!(world.expect(&ECHO, 0, "hi\n"), "");
+        assert_eq!(world.run(&["info", "demo"]).err, "");
         assert_eq!(world.records()[0]["seen"], Value::Null);
     }
 }
@@ -299,6 +299,52 @@ fn another_server_is_refused_by_every_command_before_it_does_anything() {
             assert!(!sent.contains(&(*request).to_owned()), "{era} {words:?} {sent:?}");
         }
     }
+}
+
+#[test]
+fn a_modern_server_that_turns_out_to_be_another_is_refused_from_then_on() {
+    let world = World::new("modern");
+    let plain = ["call", "demo", "echo", r#"{"text":"hi"}"#];
+    world.expect(&plain, 0, "hi\n");
+    assert_eq!(world.expect(&plain, 0, "hi\n"), "");
+    world.requests();
+    world.patch(json!({ "info": { "name": "somebody-else" } }));
+    // Nothing was asked before, and what it answers is there already.
+    let told = world.expect(&plain, 0, "hi\n");
+    assert_eq!(world.requests(), ["tools/call"]);
+    assert!(told.contains("it says that it is another server"), "{told}");
+    world.expect(&plain, 8, "");
+    assert_eq!(world.requests(), ["server/discover"]);
+    world.patch(json!({}));
+    assert_eq!(world.expect(&plain, 0, "hi\n"), "");
+    world.requests();
+    assert_eq!(world.expect(&plain, 0, "hi\n"), "");
+    assert_eq!(world.requests(), ["tools/call"], "there is no doubt any more");
+}
+
+#[test]
+fn what_is_pending_and_of_no_use_costs_nothing() {
+    for (era, sent) in [("legacy", 3), ("modern", 1)] {
+        let world = World::new(era);
+        world.expect(&ECHO, 0, "hi\n");
+        world.patch(json!({ "tools": { "new": {}, "add": { "title": "Other" } } }));
+        assert_eq!(world.run(&["tools", "demo"]).code, 0);
+        world.requests();
+        assert_eq!(world.expect(&["call", "demo", "echo", r#"{"text":"hi"}"#], 0, "hi\n"), "");
+        assert_eq!(world.requests().len(), sent, "{era}");
+    }
+}
+
+#[test]
+fn of_two_tools_with_one_name_neither_may_change() {
+    let world = World::new("legacy");
+    let twice = |title: &str| json!({ "tools": { "twin": { "name": "echo", "title": title } } });
+    world.patch(twice("a"));
+    assert_eq!(world.expect(&ECHO, 0, "hi\n"), "");
+    assert_eq!(world.expect(&ECHO, 0, "hi\n"), "");
+    world.patch(twice("b"));
+    let told = world.expect(&ECHO, 0, "hi\n");
+    assert!(told.contains("the tool \"echo#23\" has changed"), "{told}");
 }
 
 #[test]

@@ -315,7 +315,7 @@ impl Work<'_> {
             Held::Lost(..) => None,
         });
         if tools.into_iter().any(|tool| self.doubts(&tool)) {
-            self.catalog = Some(Catalog::fetch(&mut self.contact).await?);
+            self.catalog = Some(Catalog::look(&mut self.contact).await?);
         }
         if self.catalog.is_none() && (lost || self.lacks_catalog()) {
             self.catalog = Some(Catalog::get(&mut self.contact).await?);

@@ -9,10 +9,13 @@ use crate::protocol::model::tool::Tool;
 use crate::trust::pins::{self, Action, Change, Facets, Mode, Record, Use, Verdict};
 
 impl Consent<'_> {
-    /// Whether something was seen that is not accepted, so that the server has to say anew what it is.
+    /// Whether the server has to say anew what it is, at the cost of a request: it said last that it
+    /// is another than was accepted.
     pub(in crate::cli) fn is_in_doubt(&self) -> bool {
-        let has_seen = |record: &Record| record.seen.is_some();
-        self.mode != Mode::Off && (self.is_locked() || self.record.as_ref().is_some_and(has_seen))
+        let nothing = Use::new();
+        let stops = |change: &Change| change.action(self.mode, &nothing) == Action::Block;
+        let is_stopped = |record: &Record| record.pending().iter().any(stops);
+        self.is_locked() || self.record.as_ref().is_some_and(is_stopped)
     }
 
     /// Whether a tool must be looked at before it is called, at the cost of a request.
@@ -62,11 +65,10 @@ impl Consent<'_> {
 
     /// What is accepted, and what the server is as far as that is known.
     pub(in crate::cli) fn sides(&self) -> (Facets, Facets) {
-        let nothing = || Record::new(&self.key.name, 0);
         match (&self.locked, &self.record) {
             (Some(locked), _) => (locked.clone(), self.observed.clone()),
             (None, Some(record)) => (record.accepted.clone(), record.current(&self.observed)),
-            (None, None) => (Facets::default(), nothing().current(&self.observed)),
+            (None, None) => (Facets::default(), self.observed.clone()),
         }
     }
 
@@ -126,7 +128,7 @@ impl Contact<'_> {
     pub(in crate::cli) async fn admit_tool(&mut self, name: &str) -> Result<(), Error> {
         self.watcher.consent.intend(name);
         if self.watcher.consent.doubts(name) {
-            Catalog::fetch(self).await?;
+            Catalog::look(self).await?;
         }
         self.watcher.consent.admit(name, None)
     }

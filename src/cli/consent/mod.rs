@@ -71,10 +71,11 @@ impl<'a> Consent<'a> {
         overrides: &Overrides,
     ) -> Result<Consent<'a>, Error> {
         let lock = run.globals.lock.as_ref().filter(|_| !matches!(run.command(), Command::Lock(_)));
+        let looks = matches!(run.command(), Command::Trust(_) | Command::Lock(_));
         let mode = match (lock, run.settings.trust) {
             (Some(_), _) | (None, Trust::Strict) => Mode::Strict,
-            (None, Trust::FirstUse) => Mode::FirstUse,
-            (None, Trust::Off) => Mode::Off,
+            (None, Trust::Off) if !looks => Mode::Off,
+            (None, Trust::FirstUse | Trust::Off) => Mode::FirstUse,
         };
         let layer = resolved.origin.layer();
         let mut consent = Consent {

@@ -60,7 +60,10 @@ impl Consent<'_> {
         let identity = Identity::read(info);
         if self.observed.identity.as_ref() != Some(&identity) {
             self.observed.identity = Some(identity);
-            self.tell_news();
+            match self.check() {
+                Ok(()) => self.tell_news(),
+                Err(error) => self.run.warn(&format!("{}: {}", self.key.name, error.message)),
+            }
         }
     }
 

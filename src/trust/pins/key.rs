@@ -42,7 +42,8 @@ impl Key {
         // 128 bits are enough to tell servers apart.
         file.truncate(32);
         let name = match (&resolved.origin, &resolved.definition.target) {
-            (Origin::CommandLine, Target::Http(target)) => canonical_url(&target.url),
+            // A query may hold a secret, and a name is written into files.
+            (Origin::CommandLine, Target::Http(target)) => address(&target.url),
             _ => resolved.name.clone(),
         };
         Key { file, name }
@@ -168,6 +169,8 @@ mod tests {
         assert_eq!(key("http://H:80/", &none), key("http://h", &none));
         assert_eq!(key("http://H:80/", &none).name, "http://h");
         assert_ne!(key("http://h", &none).file, key("http://h/a", &none).file);
+        assert_ne!(key("http://h", &none).file, key("http://h?key=1", &none).file);
+        assert_eq!(key("http://h?key=1", &none).name, "http://h");
         assert_ne!(key("exec:a", &none).file, key("exec:'a b'", &none).file);
         let there = Overrides { cwd: Some(scratch.path("h")), ..Overrides::default() };
         assert_ne!(key("exec:a", &there).file, key("exec:a", &none).file);
