@@ -143,6 +143,8 @@ fn a_changed_description_stops_the_tool_and_no_other() {
         let trust = &error["trust"];
         assert_eq!(trust["code"], "trust_changed");
         assert_eq!(trust["digest"], digest_in(&told));
+        let command = format!("mcpmini trust accept demo --accept {}", digest_in(&told));
+        assert_eq!(trust["accept"], command.as_str());
         let change = &trust["changes"][0];
         assert_eq!((&change["facet"], &change["name"]), (&"tool".into(), &"echo".into()));
         assert_eq!(change["members"][0]["path"], "/description");

@@ -47,8 +47,13 @@ impl Both {
         lines
     }
 
-    /// Differences for programs, and the hash to accept.
-    pub(in crate::cli) fn json(&self, changes: &[(Change, Action)], digest: &Digest) -> String {
+    /// Differences for programs, with the hash to accept and the command that does it.
+    pub(in crate::cli) fn json(
+        &self,
+        changes: &[(Change, Action)],
+        digest: &Digest,
+        command: &str,
+    ) -> String {
         let changes: Vec<_> = changes
             .iter()
             .map(|(change, action)| pins::json(change, *action, self.sides()))
@@ -57,6 +62,7 @@ impl Both {
         members.push("code", &json::string("trust_changed"));
         members.push("changes", &format!("[{}]", changes.join(",")));
         members.push("digest", &json::string(&digest.to_string()));
+        members.push("accept", &json::string(command));
         members.finish()
     }
 }
@@ -91,20 +97,21 @@ impl Consent<'_> {
         let both = self.both();
         let blocking = verdict.blocking();
         let lines = both.lines(blocking.into_iter()).join("\n");
-        let (what, hint) = match &self.lock {
+        let digest = verdict.digest.to_string();
+        let (what, command) = match &self.lock {
             Some(path) => {
                 let path = path.to_string_lossy();
-                let hint = self.command("lock", &["--lock", &path]);
-                (format!("it is not what {path} says"), format!("if that is right: {hint}"))
+                let command = self.command("lock", &["--lock", &path]);
+                (format!("it is not what {path} says"), command)
             }
             None => {
-                let digest = verdict.digest.to_string();
-                let hint = self.command("trust accept", &["--accept", &digest]);
-                ("it is not what was accepted".to_owned(), format!("if that is right: {hint}"))
+                let command = self.command("trust accept", &["--accept", &digest]);
+                ("it is not what was accepted".to_owned(), command)
             }
         };
-        let trust = both.json(&verdict.changes, &verdict.digest);
-        self.error(format!("{what}:\n{lines}")).hint(hint).trust(trust)
+        let trust = both.json(&verdict.changes, &verdict.digest, &command);
+        let error = self.error(format!("{what}:\n{lines}"));
+        error.hint(format!("if that is right: {command}")).trust(trust)
     }
 
     /// The error for a server whose trust was taken back.

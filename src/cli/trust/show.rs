@@ -95,9 +95,10 @@ pub(super) async fn diff(run: &Run<'_>, contact: &mut Contact<'_>) -> Result<Exi
     }
     let verdict = Verdict::of(&record.accepted, &consent.current(), Mode::Strict, &Use::new());
     let both = consent.both();
+    let command = consent.command("trust accept", &["--accept", &verdict.digest.to_string()]);
     match run.settings.output {
         Format::Json => {
-            output::write_line(run, &both.json(&verdict.changes, &verdict.digest))?;
+            output::write_line(run, &both.json(&verdict.changes, &verdict.digest, &command))?;
         }
         _ => {
             let lines = both.lines(verdict.changes.iter().map(|(change, _)| change));
@@ -109,8 +110,6 @@ pub(super) async fn diff(run: &Run<'_>, contact: &mut Contact<'_>) -> Result<Exi
     if !verdict.changes.iter().any(is_new) {
         return Ok(Exit::Ok);
     }
-    let digest = verdict.digest.to_string();
-    let command = consent.command("trust accept", &["--accept", &digest]);
     let error = consent.error("it is not what was accepted".to_owned());
     Err(error.hint(format!("if that is right: {command}")))
 }
