@@ -185,7 +185,7 @@ impl Record {
 
 #[cfg(test)]
 mod tests {
-    use super::super::facets::Identity;
+    use super::super::facets::{Identity, Publisher};
     use super::*;
 
     fn tools(tools: &[(&str, &str)]) -> Facets {
@@ -284,6 +284,26 @@ mod tests {
         let now = tools(&[("a", "1")]).or(&identity("n", "2"));
         record.learn(&now, Mode::Strict, &used(&["a"]));
         assert_eq!((&record.accepted, record.seen.as_ref()), (&before, Some(&now)));
+    }
+
+    #[test]
+    fn who_has_signed_counts_though_nobody_looks_again() {
+        let signed = |by: &str| Facets {
+            publisher: Some(Publisher {
+                kind: "sigstore".into(),
+                identity: by.into(),
+                issuer: Some("https://token.example".into()),
+            }),
+            ..Facets::default()
+        };
+        let mut record = known(&[signed("acme"), identity("n", "1")]);
+        assert!(record.judge(&identity("n", "1"), Mode::FirstUse, &Use::new()).changes.is_empty());
+        record.learn(&signed("evil"), Mode::FirstUse, &Use::new());
+        let verdict = record.judge(&identity("n", "1"), Mode::FirstUse, &Use::new());
+        assert!(matches!(verdict.blocking()[..], [Change::Publisher { .. }]));
+        // Whoever verified the card for the user, who saw it, says so.
+        record.accept(record.current(&Facets::default()));
+        assert!(record.judge(&identity("n", "1"), Mode::FirstUse, &Use::new()).changes.is_empty());
     }
 
     #[test]

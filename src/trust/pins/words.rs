@@ -245,3 +245,144 @@ fn changed_members(name: &str, sides: Sides<'_>) -> String {
         .collect();
     format!("[{}]", objects.join(","))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::facets::tool_text;
+    use super::*;
+    use crate::config::Digest;
+    use crate::protocol::json::validate;
+
+    fn publisher(kind: &str, identity: &str) -> Publisher {
+        let issuer = Some("https://i".to_owned()).filter(|_| kind != "none");
+        Publisher { kind: kind.to_owned(), identity: identity.to_owned(), issuer }
+    }
+
+    fn package(version: &str) -> Package {
+        Package {
+            registry_type: "npm".to_owned(),
+            identifier: "@a/b".to_owned(),
+            version: Some(version.to_owned()),
+            sha256: None,
+        }
+    }
+
+    /// A server with one tool, and with instructions.
+    fn server(tool: &str, instructions: &str) -> (Facets, Texts) {
+        let text = tool_text(tool);
+        let facets = Facets {
+            command: Some(Digest::of(tool.as_bytes())),
+            tools: Some([("t".to_owned(), Digest::of(text.as_bytes()))].into()),
+            ..Facets::default()
+        };
+        let tools = [("t".to_owned(), text)].into();
+        (facets, Texts { instructions: Some(instructions.to_owned()), tools })
+    }
+
+    const WAS: &str = r#"{"name":"t","description":"reads","inputSchema":{"a":1}}"#;
+    const IS: &str =
+        r#"{"name":"t","description":"reads\u200b all","inputSchema":{"a":1,"b/":{}}}"#;
+
+    /// What people read of a change; what programs read is JSON at the least.
+    #[track_caller]
+    fn check(change: Change, expected: &[&str]) {
+        let ((was, was_texts), (is, is_texts)) =
+            (server(WAS, "be good"), server(IS, "be evil\u{7}"));
+        let sides = Sides { was: &was, is: &is, was_texts: &was_texts, is_texts: &is_texts };
+        assert_eq!(lines(&change, sides), expected);
+        let json = json(&change, Action::Block, sides);
+        assert_eq!(validate(&json), Ok(()), "{json}");
+        assert!(json.contains(r#""action":"block""#), "{json}");
+        let nothing = Texts::default();
+        let untold = Sides { was_texts: &nothing, is_texts: &nothing, ..sides };
+        assert!(!lines(&change, untold).is_empty());
+    }
+
+    #[test]
+    fn every_change_has_its_words() {
+        let moved = || ("https://a".to_owned(), "https://b\u{202e}".to_owned());
+        let names = || vec!["x".to_owned(), "y\u{1b}".to_owned()];
+        let (was, is) = moved();
+        check(
+            Change::Endpoint { was, is },
+            &[r"it is at another address: https://a → https://b\u{202e}"],
+        );
+        let (was, is) = moved();
+        check(Change::Path { was, is }, &[r"it is at another path: https://a → https://b\u{202e}"]);
+        let (was, is) = moved();
+        check(
+            Change::Issuer { was, is },
+            &[r"somebody else issues its tokens: https://a → https://b\u{202e}"],
+        );
+        let (was, is) = moved();
+        check(
+            Change::Name { was, is },
+            &[r"it says that it is another server: https://a → https://b\u{202e}"],
+        );
+        let (was, is) = moved();
+        check(
+            Change::Version { was, is },
+            &[r"it is of another version: https://a → https://b\u{202e}"],
+        );
+        let (one, other) = (Digest::of(WAS.as_bytes()), Digest::of(IS.as_bytes()));
+        check(Change::Command, &[&format!("another command starts it: {one} → {other}")]);
+        check(
+            Change::Package { was: package("1"), is: package("2") },
+            &["it is another package: npm:@a/b@1 → npm:@a/b@2"],
+        );
+        check(
+            Change::Publisher {
+                was: publisher("sigstore", "me"),
+                is: publisher("sigstore", "you"),
+            },
+            &[
+                "somebody else has signed it: me (vouched for by https://i) → you (vouched for by https://i)",
+            ],
+        );
+        check(
+            Change::Publisher { was: publisher("sigstore", "me"), is: Publisher::none() },
+            &["it is not signed any more; it was by me (vouched for by https://i)"],
+        );
+        check(
+            Change::Signed { by: publisher("did-web", "did:web:a") },
+            &["it is signed now, by did:web:a (vouched for by https://i)"],
+        );
+        check(Change::MoreScopes(names()), &[r"its token allows more: x, y\u{1b}"]);
+        check(Change::FewerScopes(names()), &[r"its token does not allow any more: x, y\u{1b}"]);
+        check(Change::MoreCapabilities(names()), &[r"it can do more: x, y\u{1b}"]);
+        check(Change::FewerCapabilities(names()), &[r"it cannot do any more: x, y\u{1b}"]);
+        check(
+            Change::Instructions,
+            &["its instructions have changed", "    - be good", r"    + be evil\u{7}"],
+        );
+        check(
+            Change::Tool { name: "t".to_owned() },
+            &[
+                "the tool \"t\" has changed:",
+                "  /description",
+                "    - \"reads\"",
+                "    + \"reads\\u{200b} all\"",
+                "  /inputSchema/b~1",
+                "    + {}",
+            ],
+        );
+        check(Change::NewTool { name: "n\n".to_owned() }, &[r#"there is a new tool, "n\n""#]);
+        check(Change::NoTool { name: "t".to_owned() }, &["the tool \"t\" is gone"]);
+        check(Change::Unknown("tools"), &["its tools were never accepted"]);
+        check(Change::Unknown("identity"), &["its identity was never accepted"]);
+    }
+
+    #[test]
+    fn long_texts_are_cut_around_what_differs() {
+        let both = |was: &str, is: &str| {
+            let mut lines = Vec::new();
+            push_both(&mut lines, Some(&was.to_owned()), Some(&is.to_owned()));
+            lines
+        };
+        let same = "x".repeat(1000);
+        let lines = both(&format!("{same}a"), &format!("{same}b{}", "y".repeat(1000)));
+        assert_eq!(lines[0], format!("    - …{}a", "x".repeat(CONTEXT)));
+        let shown = format!("    + …{}b{}", "x".repeat(CONTEXT), "y".repeat(LONGEST - CONTEXT - 1));
+        assert_eq!(lines[1], format!("{shown}… (441 characters more)"));
+    }
+}
