@@ -62,8 +62,8 @@ pub(super) struct Contact<'a> {
     /// Whether the stream of what no request asked for is wanted.
     listens: bool,
     hurries: bool,
-    /// The token that was given, once it was looked up.
-    pub(super) token: OnceCell<Option<Secret>>,
+    /// The token that was given, once it was looked for.
+    pub(super) token: OnceCell<Result<Option<Secret>, Box<Error>>>,
     /// Who can log in.
     pub(super) person: Person,
     /// Whether a token that is kept does not count.
@@ -213,6 +213,7 @@ impl<'a> Contact<'a> {
         self.watcher.consent.save();
         let link = self.link.take()?;
         terminal::clear_status();
+        self.watcher.note_unused_answers();
         if let Some(revision) = self.watcher.opened()
             && self.pin().is_none()
         {
@@ -267,6 +268,7 @@ impl<'a> Contact<'a> {
                 let authorizer = self.loaded_authorizer(&access.server)?;
                 let token = authorizer.as_ref().and_then(Authorizer::record);
                 self.watcher.consent.admit_token(token)?;
+                self.warn_of_exposure(&access.server);
                 Link::new(access, authorizer)
             }
         };
