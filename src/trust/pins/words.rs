@@ -299,9 +299,8 @@ mod tests {
     }
 
     #[test]
-    fn every_change_has_its_words() {
+    fn changes_of_who_a_server_is_have_their_words() {
         let moved = || ("https://a".to_owned(), "https://b\u{202e}".to_owned());
-        let names = || vec!["x".to_owned(), "y\u{1b}".to_owned()];
         let (was, is) = moved();
         check(
             Change::Endpoint { was, is },
@@ -347,6 +346,11 @@ mod tests {
             Change::Signed { by: publisher("did-web", "did:web:a") },
             &["it is signed now, by did:web:a (vouched for by https://i)"],
         );
+    }
+
+    #[test]
+    fn changes_of_what_a_server_can_do_have_their_words() {
+        let names = || vec!["x".to_owned(), "y\u{1b}".to_owned()];
         check(Change::MoreScopes(names()), &[r"its token allows more: x, y\u{1b}"]);
         check(Change::FewerScopes(names()), &[r"its token does not allow any more: x, y\u{1b}"]);
         check(Change::MoreCapabilities(names()), &[r"it can do more: x, y\u{1b}"]);
