@@ -21,6 +21,7 @@ mod changes;
 mod complete;
 mod completions;
 mod config;
+mod consent;
 mod contact;
 mod credentials;
 mod describe;
@@ -31,6 +32,7 @@ mod find;
 mod info;
 mod lines;
 mod listing;
+mod lock;
 mod login;
 mod many;
 mod output;
@@ -56,6 +58,7 @@ mod task;
 mod together;
 mod tools;
 mod tracer;
+mod trust;
 mod watch;
 mod watcher;
 
@@ -155,6 +158,8 @@ async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Ex
         Command::Cache(cache) => cache::run(run, cache),
         Command::Watch(watch) => watch::run(run, watch, executor).await,
         Command::Approve(approve) => approve::run(run, approve),
+        Command::Trust(trust) => trust::run(run, trust, executor).await,
+        Command::Lock(lock) => lock::run(run, lock, executor).await,
         Command::Login(command) => login::login(run, command, executor).await,
         Command::Logout(command) => login::logout(run, command, executor).await,
         Command::Token(command) => login::token(run, command, executor).await,

@@ -9,7 +9,9 @@ pub mod jsonrpc;
 pub mod method;
 pub mod revision;
 
+pub mod canonical;
 mod decimal;
+pub mod exact;
 pub mod similar;
 mod tree;
 

@@ -18,6 +18,7 @@ use super::primitives::{
 };
 use super::shell_commands::{Completions, Replay};
 use super::skill_commands::{Skill, Skills};
+use super::trust_commands::{Lock, Trust};
 use super::usage::UsageError;
 use super::values::Expectation;
 use crate::protocol::pointer::Pointer;
@@ -74,6 +75,10 @@ pub enum Command {
     Cache(Cache),
     /// `approve`
     Approve(Approve),
+    /// `trust`
+    Trust(Trust),
+    /// `lock`
+    Lock(Lock),
     /// `login`
     Login(Login),
     /// `logout`
@@ -127,6 +132,8 @@ impl Command {
             Command::Doctor(_) => "doctor",
             Command::Cache(_) => "cache",
             Command::Approve(_) => "approve",
+            Command::Trust(_) => "trust",
+            Command::Lock(_) => "lock",
             Command::Login(_) => "login",
             Command::Logout(_) => "logout",
             Command::Token(_) => "token",
@@ -199,6 +206,7 @@ impl Command {
             Command::Task(task) => &task.select,
             Command::Skill(skill) => return skill.check(),
             Command::Tools(tools) => return tools.check(),
+            Command::Trust(trust) => return trust.check(),
             Command::Doctor(doctor) => return doctor.check(),
             _ => return Ok(()),
         };
@@ -441,7 +449,7 @@ pub struct Rpc {
 #[argh(example = "mcpmini approve")]
 #[argh(example = "mcpmini approve files")]
 pub struct Approve {
-    /// approve only if the definition has this digest, sha256:HEX
+    /// accept only what has this digest, sha256:HEX
     #[argh(option, arg_name = "DIGEST")]
     pub accept: Option<String>,
 

@@ -24,6 +24,7 @@ pub mod skill_commands;
 pub mod stop;
 pub mod table;
 pub mod trace_file;
+pub mod trust_commands;
 pub mod usage;
 pub mod values;
 

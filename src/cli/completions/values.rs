@@ -7,6 +7,7 @@ use crate::cli::args::doctor_command::FailOn;
 use crate::cli::args::many::CacheAction;
 use crate::cli::args::primitives::TaskAction;
 use crate::cli::args::table::Flag;
+use crate::cli::args::trust_commands::TrustAction;
 use crate::config::Kind;
 use crate::protocol::{Revision, method};
 
@@ -46,6 +47,9 @@ pub(super) fn of_word(command: &str, name: &str) -> Offer {
         "METHOD" => method::names().collect(),
         "ACTION" if command == "config" => Action::ALL.iter().map(|value| value.word()).collect(),
         "ACTION" if command == "task" => TaskAction::ALL.iter().map(|value| value.word()).collect(),
+        "ACTION" if command == "trust" => {
+            TrustAction::ALL.iter().map(|value| value.word()).collect()
+        }
         "ls|clear" => CacheAction::ALL.iter().map(|value| value.word()).collect(),
         "KIND" => Kind::ALL.iter().map(|(_, word)| *word).collect(),
         _ if name.contains("FILE") => return Offer::Files,
