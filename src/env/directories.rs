@@ -37,8 +37,11 @@ impl Env {
         self.directory("XDG_RUNTIME_DIR").map(|base| base.join(FOLDER))
     }
 
+    /// Below a home directory that is not there nothing belongs: what is written below it would
+    /// make it, for whoever has none.
     fn base(&self, variable: &str, below_home: &str) -> Option<PathBuf> {
-        let base = self.directory(variable).or_else(|| Some(self.home()?.join(below_home)))?;
+        let home = || self.home().filter(|home| home.is_dir());
+        let base = self.directory(variable).or_else(|| Some(home()?.join(below_home)))?;
         Some(base.join(FOLDER))
     }
 
@@ -66,18 +69,19 @@ mod tests {
         check([], [None; 4]);
         check([("HOME", "")], [None; 4]);
         check([("HOME", "home/u")], [None; 4]);
+        check([("HOME", "/no/such/home")], [None; 4]);
         check(
-            [("HOME", "/h")],
+            [("HOME", "/")],
             [
-                Some("/h/.config/mcpmini"),
-                Some("/h/.cache/mcpmini"),
-                Some("/h/.local/state/mcpmini"),
+                Some("/.config/mcpmini"),
+                Some("/.cache/mcpmini"),
+                Some("/.local/state/mcpmini"),
                 None,
             ],
         );
         check(
             [
-                ("HOME", "/h"),
+                ("HOME", "/"),
                 ("XDG_CONFIG_HOME", "/c"),
                 ("XDG_CACHE_HOME", "relative"),
                 ("XDG_STATE_HOME", "/s"),
@@ -85,7 +89,7 @@ mod tests {
             ],
             [
                 Some("/c/mcpmini"),
-                Some("/h/.cache/mcpmini"),
+                Some("/.cache/mcpmini"),
                 Some("/s/mcpmini"),
                 Some("/run/user/7/mcpmini"),
             ],
