@@ -131,7 +131,7 @@ pub(super) async fn token(
     let getting = async { Ok(authorizer.usable().await) };
     let interrupted = async { Err(run.interrupted().await) };
     let record = match getting.or(interrupted).await {
-        Ok(usable) => usable.map_err(|error| denied(&error, &name))?,
+        Ok(usable) => usable.map_err(|error| unusable(&error, &name))?,
         Err(signal) => return Err(contact.explain(NoResult::Interrupted { signal, sent: false })),
     };
     if record.dpop_key().is_some() {
@@ -152,4 +152,15 @@ pub(super) async fn token(
     };
     output::write(run, text.as_bytes())?;
     Ok(Exit::Ok)
+}
+
+/// Why no token is printed. Nobody has asked the server whether it wants one.
+fn unusable(error: &AuthError, server: &str) -> Error {
+    let denied = denied(error, server);
+    match error {
+        AuthError::LoginNeeded => {
+            Error { message: "no usable token is kept for it".into(), ..denied }
+        }
+        _ => denied,
+    }
 }

@@ -54,6 +54,13 @@ impl<'a> Watcher<'a> {
         self.opened
     }
 
+    /// Warns of answers that nobody asked for.
+    pub(super) fn check_answers(&self) {
+        if let Some(warning) = self.answers.left_over(self.run) {
+            self.run.warn(&warning);
+        }
+    }
+
     /// The first question that got no answer.
     pub(super) fn refused(&self) -> Option<Question> {
         self.answers.refusal().question()

@@ -1,5 +1,8 @@
 //! A form filled from `--answer`, `--answers` and the defaults of its fields.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
 use crate::cli::args::choices::Elicit;
 use crate::cli::args::values::{Assigned, Assignment};
 use crate::cli::errors::{Error, Phase};
@@ -10,6 +13,7 @@ use crate::protocol::json;
 use crate::protocol::jsonrpc::scan;
 use crate::protocol::model::form::{Field, Form, Kind, Misfit};
 use crate::protocol::params::Members;
+use crate::protocol::similar::closest;
 
 /// Fills forms.
 #[derive(Debug)]
@@ -19,6 +23,8 @@ pub(super) struct Filler {
     answers: Vec<Assignment>,
     /// Whether fields without an answer take their default values.
     defaults: bool,
+    /// The names of the fields of all forms so far.
+    asked: RefCell<BTreeSet<String>>,
 }
 
 impl Filler {
@@ -40,7 +46,25 @@ impl Filler {
         }
         answers.extend(elicitation.answers.iter().cloned());
         let defaults = elicitation.otherwise == Some(Elicit::Defaults);
-        Ok(Filler { answers, defaults })
+        Ok(Filler { answers, defaults, asked: RefCell::default() })
+    }
+
+    /// The first of the given names that no field of the forms so far has, and the field that may
+    /// be meant; `None` while there was no form.
+    pub(super) fn unasked<'g>(
+        &self,
+        mut given: impl Iterator<Item = &'g str>,
+    ) -> Option<(&'g str, Option<String>)> {
+        let asked = self.asked.borrow();
+        let key = given.find(|key| !asked.is_empty() && !asked.contains(*key))?;
+        Some((key, closest(key, asked.iter().map(String::as_str)).map(str::to_owned)))
+    }
+
+    /// The form that `schema` describes.
+    fn form(&self, schema: &str) -> Form {
+        let form = Form::read(schema);
+        self.asked.borrow_mut().extend(form.fields.iter().map(|field| field.name.clone()));
+        form
     }
 
     /// Whether it has nothing to fill a form with.
@@ -54,7 +78,7 @@ impl Filler {
     /// Says which field has no answer, or one that does not fit.
     pub(super) fn fill(&self, schema: &str) -> Result<String, String> {
         let mut content = Members::new();
-        for field in Form::read(schema).fields {
+        for field in self.form(schema).fields {
             let value = match self.answer_to(&field) {
                 Some(value) => Some(value),
                 None if self.defaults => field.default.clone().map(Ok),
@@ -72,7 +96,7 @@ impl Filler {
 
     /// The form, and the answers to it that fit, by the names of fields: where a person begins.
     pub(super) fn begin(&self, schema: &str) -> (Form, Vec<(String, String)>) {
-        let form = Form::read(schema);
+        let form = self.form(schema);
         let answer = |field: &Field| Some((field.name.clone(), self.answer_to(field)?.ok()?));
         let given = form.fields.iter().filter_map(answer).collect();
         (form, given)
@@ -131,7 +155,7 @@ mod tests {
             "tags":{"type":"array","minItems":2,"items":{"enum":["x","y","z"]}}},
             "required":["name"]}"#;
         let answers = answers.iter().map(|answer| answer.parse().unwrap()).collect();
-        let filled = Filler { answers, defaults }.fill(schema);
+        let filled = Filler { answers, defaults, asked: RefCell::default() }.fill(schema);
         assert_eq!(filled.as_deref().map_err(String::as_str), expected);
     }
 

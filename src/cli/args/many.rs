@@ -13,7 +13,7 @@ use crate::cli::duration;
 #[argh(subcommand, name = "batch", help_triggers("-h", "--help"))]
 #[argh(note = "A line is a JSON object, {{\"tool\": NAME, \"arguments\": {{...}}}} or \
                {{\"method\": NAME, \"params\": {{...}}}}, with \"id\" (any JSON, else the number of the \
-               line) and \"timeout\" (as for -t) if you like.")]
+               line, blank ones counted) and \"timeout\" (as for -t) if you like.")]
 #[argh(note = "For every line that was read one comes out, with \"id\", \"exit\", \"ms\", and \
                \"result\" or \"error\", when its request has ended. The exit codes are those of \
                `call`.")]

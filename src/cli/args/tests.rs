@@ -468,12 +468,14 @@ fn help_runs_nothing() {
 }
 
 #[test]
-fn the_version_stands_alone() {
+fn the_version_is_told_whatever_the_command() {
     check("--version", "version: None");
     check("-V", "version: None");
     check("--version --json", "version: Some(Json)");
     check("-jV", "version: Some(Json)");
-    check("call s t --version", "error: --version takes no command");
+    check("call s t --version", "version: None");
+    check("call --version -j", "version: Some(Json)");
+    check("-V nonsense", "error: no such command: \"nonsense\"");
     check("--version --help", "help: Overview");
 }
 
@@ -638,7 +640,8 @@ fn a_word_that_is_not_utf_8_is_refused_by_its_number() {
     let odd = || OsString::from_vec(b"a=\xff".to_vec());
     let check = |words: Vec<OsString>, position| {
         let stop = parse(words).unwrap_err();
-        assert_eq!(stop.why, Why::Usage(UsageError::NotUtf8 { position }));
+        let shown = "a=\u{fffd}".to_owned();
+        assert_eq!(stop.why, Why::Usage(UsageError::NotUtf8 { position, shown }));
     };
     check(vec!["call".into(), "s".into(), "t".into(), odd()], 4);
     check(vec![odd(), "s".into(), odd()], 1);
