@@ -219,3 +219,32 @@ fn the_demo_server_gives_arguments_back_character_by_character() {
     check("pin:=\"\\ud800\"", "{\"pin\":\"\\ud800\"}");
     check("{\"price\":1e400, \"price\" : -0.0}", "{\"price\":1e400, \"price\" : -0.0}");
 }
+
+/// A process that may open few files fails in good order, wherever it meets the limit.
+#[test]
+fn few_open_files_are_told() {
+    let scratch = Scratch::new();
+    for limit in 4..=16 {
+        let call = format!(
+            "ulimit -n {limit} && exec \"$mcpmini\" call \"$demo\" echo text=a --no-schema"
+        );
+        let outcome = run(scratch.shell(&call).env("RUST_BACKTRACE", "0"));
+        assert!([0, 4, 70].contains(&outcome.code), "{limit}: {} {}", outcome.code, outcome.err);
+        let told = outcome.err.contains("Too many open files") || outcome.code == 0;
+        assert!(told && !outcome.err.contains("panicked"), "{limit}: {}", outcome.err);
+    }
+}
+
+#[test]
+fn the_way_to_a_server_is_told() {
+    let scratch = Scratch::new();
+    let (http, sse) = (HttpDemo::start(&[]), HttpDemo::start_sse(&["--era", "legacy"]));
+    let check = |server: &str, transport: &str| {
+        let outcome = mcpmini(&scratch, &["info", "-j", server]);
+        let info: Value = serde_json::from_str(&outcome.out).unwrap();
+        assert_eq!(info["transport"], transport, "{server}: {}", outcome.out);
+    };
+    check(&demo(""), "stdio");
+    check(&http.url, "http");
+    check(&sse.url, "sse");
+}

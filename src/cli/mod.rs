@@ -5,6 +5,7 @@ pub mod duration;
 pub mod errors;
 pub mod exit;
 pub mod help;
+pub mod panics;
 pub mod terminal;
 
 mod access;

@@ -113,7 +113,7 @@ pub struct Session {
 #[argh(subcommand, name = "servers", help_triggers("-h", "--help"))]
 #[argh(note = "A line has the name, how the server is reached, its state and its file, with tabs \
                between them. The states: ready, approved, unapproved (see `mcpmini approve`), \
-               disabled, hidden (by an earlier file) and broken.")]
+               disabled, hidden (by an earlier file) and broken (see `mcpmini config check`).")]
 #[argh(note = "With --check a line has the name, ok or the class of the error, the revision, the \
                milliseconds until the tools were listed, and their number or the error. All \
                servers are tried side by side, and no longer than --max-time or 30s. The exit code \

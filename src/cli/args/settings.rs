@@ -57,6 +57,7 @@ pub const MORE_VARIABLES: &[(&str, &str)] = &[
     ("XDG_CACHE_HOME", "DIR of stored answers (default ~/.cache)"),
     ("XDG_RUNTIME_DIR", "DIR of the sockets of sessions (default TMPDIR or /tmp)"),
     ("TMPDIR", "DIR of the sockets of sessions without XDG_RUNTIME_DIR"),
+    ("RUST_BACKTRACE", "if neither empty nor 0, tells where an internal error came from"),
     ("HOME", "your home directory; without it nothing is stored"),
     ("TERM", "if dumb, no colours and no line that shows progress; which pictures it shows"),
     ("TERM_PROGRAM", "which pictures the terminal shows"),
