@@ -103,8 +103,11 @@ pub fn main(env: &Env) -> Exit {
             Ok(exit) => exit,
             Err(error) => {
                 // What a signal has broken off fails for no other reason.
-                let error =
-                    if error.exit == Exit::Config { run.over().unwrap_or(error) } else { error };
+                let error = if matches!(error.exit, Exit::Config | Exit::Auth) {
+                    run.over().unwrap_or(error)
+                } else {
+                    error
+                };
                 run.report(&error);
                 error.exit
             }

@@ -54,10 +54,10 @@ impl<'a> Watcher<'a> {
         self.opened
     }
 
-    /// Warns of answers that nobody asked for.
-    pub(super) fn check_answers(&self) {
-        if let Some(warning) = self.answers.left_over(self.run) {
-            self.run.warn(&warning);
+    /// Tells of answers that nothing was asked for.
+    pub(super) fn note_unused_answers(&self) {
+        for key in self.answers.unused(self.run) {
+            self.run.warn(&format!("--answer {key}: the server has asked for no such field"));
         }
     }
 

@@ -13,7 +13,6 @@ use crate::protocol::json;
 use crate::protocol::jsonrpc::scan;
 use crate::protocol::model::form::{Field, Form, Kind, Misfit};
 use crate::protocol::params::Members;
-use crate::protocol::similar::closest;
 
 /// Fills forms.
 #[derive(Debug)]
@@ -23,7 +22,7 @@ pub(super) struct Filler {
     answers: Vec<Assignment>,
     /// Whether fields without an answer take their default values.
     defaults: bool,
-    /// The names of the fields of all forms so far.
+    /// The names of the fields of all forms that were filled.
     asked: RefCell<BTreeSet<String>>,
 }
 
@@ -49,22 +48,12 @@ impl Filler {
         Ok(Filler { answers, defaults, asked: RefCell::default() })
     }
 
-    /// The first of the given names that no field of the forms so far has, and the field that may
-    /// be meant; `None` while there was no form.
-    pub(super) fn unasked<'g>(
-        &self,
-        mut given: impl Iterator<Item = &'g str>,
-    ) -> Option<(&'g str, Option<String>)> {
+    /// The answers of these options that no field of the forms that were filled is called by; none
+    /// when there was no form.
+    pub(super) fn unused<'a>(&self, given: &'a [Assignment]) -> Vec<&'a str> {
         let asked = self.asked.borrow();
-        let key = given.find(|key| !asked.is_empty() && !asked.contains(*key))?;
-        Some((key, closest(key, asked.iter().map(String::as_str)).map(str::to_owned)))
-    }
-
-    /// The form that `schema` describes.
-    fn form(&self, schema: &str) -> Form {
-        let form = Form::read(schema);
-        self.asked.borrow_mut().extend(form.fields.iter().map(|field| field.name.clone()));
-        form
+        let unused = given.iter().map(|answer| answer.key.as_str());
+        unused.filter(|key| !asked.is_empty() && !asked.contains(*key)).collect()
     }
 
     /// Whether it has nothing to fill a form with.
@@ -100,6 +89,12 @@ impl Filler {
         let answer = |field: &Field| Some((field.name.clone(), self.answer_to(field)?.ok()?));
         let given = form.fields.iter().filter_map(answer).collect();
         (form, given)
+    }
+
+    fn form(&self, schema: &str) -> Form {
+        let form = Form::read(schema);
+        self.asked.borrow_mut().extend(form.fields.iter().map(|field| field.name.clone()));
+        form
     }
 
     /// The value that the options give to a field: the last one.

@@ -152,13 +152,10 @@ impl Answers {
         matches!(self.otherwise, Otherwise::Fail) || !self.filler.is_empty()
     }
 
-    /// What to say of an `--answer` that no question had a field for.
-    pub(super) fn left_over(&self, run: &Run<'_>) -> Option<String> {
-        let given = run.settings.elicitation.answers.iter().map(|answer| &*answer.key);
-        let (key, nearest) = self.filler.unasked(given)?;
-        let nearest = nearest.map(|name| format!("; did you mean \"{name}\"?"));
-        let nearest = nearest.unwrap_or_default();
-        Some(format!("--answer {key}: the server asked for no such field{nearest}"))
+    /// The answers (`--answer`) that nothing was asked for although something was asked: mostly they
+    /// are misspelt. A file may have answers to spare.
+    pub(super) fn unused<'a>(&self, run: &'a Run<'_>) -> Vec<&'a str> {
+        self.filler.unused(&run.settings.elicitation.answers)
     }
 
     /// The first question that got no answer.
