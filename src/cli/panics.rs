@@ -28,7 +28,10 @@ pub fn report(env: &Env) {
 }
 
 fn error(panic: &PanicHookInfo<'_>) -> Error {
-    let what = panic.payload_as_str().unwrap_or("a panic");
+    let payload = panic.payload();
+    let text = payload.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    let what = text.unwrap_or("a panic");
     let place = panic.location().map(|place| format!(" ({}:{})", file(place.file()), place.line()));
     let text = format!("internal error: {what}{}", place.unwrap_or_default());
     Error::new(Exit::Bug, text).hint(match what.contains("Too many open files") {

@@ -279,22 +279,22 @@ mod tests {
             true,
             &[
                 &format!("{USER}:6:14: \"inputs\" is there twice"),
+                &format!("{USER}:7:1: {both}"),
                 &format!("{USER}:3:1: \"a\" is there twice"),
                 &format!("{USER}:4:1: \"a\" is there twice"),
-                &format!("{USER}:7:1: {both}"),
                 &format!("{USER}:2:14: Server \"a\": \"url\" must be a string, and is a number"),
                 &format!("{USER}:3:14: Server \"a\": \"url\" must be a string, and is a number"),
                 &format!(
-                    "{USER}:5:18: Server \"b\": \"command\" must be a string, and is a number"
+                    "{USER}:5:18: Server \"b\": \"command\" must be a string or an array of strings, and is a number"
                 ),
-                &format!("{USER}:7:27: Server \"c\": \"url\" must be a string, and is a number"),
+                &format!("{USER}:7:26: Server \"c\": \"url\" must be a string, and is a number"),
             ],
         );
         check_files(
             &[(USER, "{\"mcpServers\": {}, \"mcpServers\": {\n\"a\": {\"url\": 1}}}")],
             true,
             &[
-                &format!("{USER}:1:19: \"mcpServers\" is there twice"),
+                &format!("{USER}:1:20: \"mcpServers\" is there twice"),
                 &format!("{USER}:2:14: Server \"a\": \"url\" must be a string, and is a number"),
             ],
         );

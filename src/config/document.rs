@@ -101,16 +101,15 @@ impl<'a> Document<'a> {
         if !whole.properties.iter().any(is_list) {
             mistakes.extend(unwrapped(&whole));
         }
-        let mut found: Option<&'static str> = None;
+        let [first, second] = LISTS.map(|name| whole.get(name));
+        if let (Some(_), Some(second)) = (first, second) {
+            mistakes.push((second.start(), Malformed::TwoLists));
+        }
         let mut document = Document::default();
         for property in whole.properties {
             let Some(name) = LISTS.into_iter().find(|name| *name == property.name.as_str()) else {
                 continue;
             };
-            if found.is_some_and(|found| found != name) {
-                mistakes.push((property.start(), Malformed::TwoLists));
-            }
-            found = Some(name);
             match property.value {
                 Value::Object(servers) => {
                     mistakes.extend(repeated(&servers));

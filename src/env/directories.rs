@@ -37,10 +37,9 @@ impl Env {
         self.directory("XDG_RUNTIME_DIR").map(|base| base.join(FOLDER))
     }
 
-    /// Below a home directory that is not there nothing belongs: what is written below it would
-    /// make it, for whoever has none.
     fn base(&self, variable: &str, below_home: &str) -> Option<PathBuf> {
-        let home = || self.home().filter(|home| home.is_dir());
+        // What is written below a home directory that is not there would make it.
+        let home = || self.home().filter(|_| !self.homeless);
         let base = self.directory(variable).or_else(|| Some(home()?.join(below_home)))?;
         Some(base.join(FOLDER))
     }
@@ -69,19 +68,18 @@ mod tests {
         check([], [None; 4]);
         check([("HOME", "")], [None; 4]);
         check([("HOME", "home/u")], [None; 4]);
-        check([("HOME", "/no/such/home")], [None; 4]);
         check(
-            [("HOME", "/")],
+            [("HOME", "/h")],
             [
-                Some("/.config/mcpmini"),
-                Some("/.cache/mcpmini"),
-                Some("/.local/state/mcpmini"),
+                Some("/h/.config/mcpmini"),
+                Some("/h/.cache/mcpmini"),
+                Some("/h/.local/state/mcpmini"),
                 None,
             ],
         );
         check(
             [
-                ("HOME", "/"),
+                ("HOME", "/h"),
                 ("XDG_CONFIG_HOME", "/c"),
                 ("XDG_CACHE_HOME", "relative"),
                 ("XDG_STATE_HOME", "/s"),
@@ -89,7 +87,7 @@ mod tests {
             ],
             [
                 Some("/c/mcpmini"),
-                Some("/.cache/mcpmini"),
+                Some("/h/.cache/mcpmini"),
                 Some("/s/mcpmini"),
                 Some("/run/user/7/mcpmini"),
             ],
@@ -98,5 +96,13 @@ mod tests {
             [("XDG_STATE_HOME", "/s"), ("MCPMINI_STATE_DIR", "/t")],
             [None, None, Some("/t"), None],
         );
+    }
+
+    #[test]
+    fn below_a_home_that_is_not_there_is_nothing() {
+        let variables = [("HOME", "/h"), ("XDG_CACHE_HOME", "/c")].into();
+        let env = Env { variables, homeless: true, ..Env::default() };
+        let found = [env.config_dir(), env.cache_dir(), env.state_dir()];
+        assert_eq!(found, [None, Some("/c/mcpmini".into()), None]);
     }
 }

@@ -34,6 +34,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("MCPMINI_TRACE", "FILE|fd:N as for --trace, but appends to FILE"),
     ("NO_COLOR", "if not empty, no colours"),
     ("CLICOLOR_FORCE", "if neither empty nor 0, colours even without a terminal"),
+    ("TERM", "if dumb, no colours and no line that shows progress; which pictures it shows"),
 ];
 
 /// The variables that are read where they are needed, and what each is for.
@@ -59,7 +60,6 @@ pub const MORE_VARIABLES: &[(&str, &str)] = &[
     ("TMPDIR", "DIR of the sockets of sessions without XDG_RUNTIME_DIR"),
     ("RUST_BACKTRACE", "if neither empty nor 0, tells where an internal error came from"),
     ("HOME", "your home directory; without it nothing is stored"),
-    ("TERM", "if dumb, no colours and no line that shows progress; which pictures it shows"),
     ("TERM_PROGRAM", "which pictures the terminal shows"),
     ("KITTY_WINDOW_ID", "if not empty, the terminal shows the pictures of kitty"),
     ("TMUX", "if not empty, no pictures"),

@@ -330,8 +330,10 @@ fn options_of_a_command_stand_anywhere() {
     check("schema s t --example", "schema --example s t");
     check("schema --output-schema s t", "schema --output-schema s t");
     check("rpc s m --envelope {}", r#"rpc --envelope s m Some("{}")"#);
-    check("approve x --accept=sha256:ab", r#"approve Some("x") Some("sha256:ab")"#);
-    check("approve x --accept 1 --accept 2", r#"approve Some("x") Some("2")"#);
+    let [one, two] = ["1", "2"].map(|digit| format!("sha256:{}", digit.repeat(64)));
+    let approve = |accepted: &str| format!("approve Some(\"x\") Some({accepted:?})");
+    check(&format!("approve x --accept={one}"), &approve(&one));
+    check(&format!("approve x --accept {one} --accept {two}"), &approve(&two));
 }
 
 #[test]
