@@ -9,6 +9,7 @@ use argh::{ArgsInfo, FromArgs};
 
 use super::choices::Format;
 use super::config_commands::{Add, Config, Remove};
+use super::doctor_command::Doctor;
 use super::globals::Globals;
 use super::login_commands::{Login, Logout, Token};
 use super::many::{Batch, Bench, Cache, Servers, Session, wait};
@@ -68,6 +69,8 @@ pub enum Command {
     Watch(Watch),
     /// `servers`
     Servers(Servers),
+    /// `doctor`
+    Doctor(Doctor),
     /// `cache`
     Cache(Cache),
     /// `approve`
@@ -122,6 +125,7 @@ impl Command {
             Command::Session(_) => "session",
             Command::Watch(_) => "watch",
             Command::Servers(_) => "servers",
+            Command::Doctor(_) => "doctor",
             Command::Cache(_) => "cache",
             Command::Approve(_) => "approve",
             Command::Login(_) => "login",
@@ -196,6 +200,7 @@ impl Command {
             Command::Task(task) => &task.select,
             Command::Skill(skill) => return skill.check(),
             Command::Tools(tools) => return tools.check(),
+            Command::Doctor(doctor) => return doctor.check(),
             _ => return Ok(()),
         };
         // Two ways to say which part of the answer is wanted.
