@@ -28,6 +28,8 @@ pub struct Env {
     pub cwd: Option<PathBuf>,
     /// Which of the standard streams are terminals.
     pub terminals: Terminals,
+    /// Whether the home directory that is named is not there.
+    pub homeless: bool,
     /// The effective user id.
     pub user: u32,
     /// Where the administrator's configuration is; `None` when there is none.
@@ -79,6 +81,7 @@ impl Env {
                 stdout: std::io::stdout().is_terminal(),
                 stderr: std::io::stderr().is_terminal(),
             },
+            homeless: std::env::var_os("HOME").is_none_or(|home| !Path::new(&home).is_dir()),
             user: rustix::process::geteuid().as_raw(),
             system_dir: Some(PathBuf::from("/etc/mcpmini")),
             clock: Clock::System,

@@ -189,14 +189,15 @@ fn write_text(run: &Run<'_>, result: &CallResult<'_>, wishes: &Wishes<'_>) -> Re
 
 /// The decoded bytes of the only block.
 fn raw(result: &CallResult<'_>) -> Result<Vec<u8>, Error> {
-    let misfit = |text: String| Error::new(Exit::Usage, text).phase(Phase::Output).sent(Sent::Yes);
     let [block] = result.content.as_slice() else {
         let count = result.content.len();
-        return Err(misfit(format!("-o raw needs one content block, and the answer has {count}")));
+        return Err(mismatch(format!(
+            "-o raw needs one content block, and the answer has {count}"
+        )));
     };
     match bytes_of(block) {
         Some(bytes) => bytes.map(|bytes| bytes.into_owned()),
-        None => Err(misfit(format!("-o raw cannot print {}", describe(block)))),
+        None => Err(mismatch(format!("-o raw cannot print {}", describe(block)))),
     }
 }
 

@@ -39,12 +39,14 @@ pub struct Lines {
     /// Where the bytes that were read end.
     end: usize,
     limit: usize,
+    /// How many lines are behind `start`.
+    passed: u64,
 }
 
 impl Lines {
     /// A decoder that refuses lines longer than `limit` bytes.
     pub fn new(limit: usize) -> Lines {
-        Lines { buffer: Vec::new(), start: 0, searched: 0, end: 0, limit }
+        Lines { buffer: Vec::new(), start: 0, searched: 0, end: 0, limit, passed: 0 }
     }
 
     /// Space to read into, at least 16 KiB. It grows with the line that is being read.
@@ -94,6 +96,12 @@ impl Lines {
         self.take(self.start..self.end, self.end)
     }
 
+    /// How many lines have gone by, those that were skipped included. After
+    /// [`Lines::next_line`] it is the number of the line that was handed out, from 1.
+    pub fn passed(&self) -> u64 {
+        self.passed
+    }
+
     /// The length of the unfinished line, in bytes.
     pub fn unfinished(&self) -> usize {
         self.end - self.start
@@ -106,6 +114,7 @@ impl Lines {
     /// Removes the bytes up to `next` and returns `line`, which is among them, unless it is blank.
     fn take(&mut self, line: Range<usize>, next: usize) -> Option<Vec<u8>> {
         self.start = next;
+        self.passed += 1;
         let text = &self.buffer[line.clone()];
         if text.trim_ascii().is_empty() {
             return None;
@@ -183,6 +192,16 @@ mod tests {
         check("\n\r\n \t\r\n\na\n\n", &["a"]);
         check(" \r", &[]);
         check("\n\n\n", &[]);
+    }
+
+    #[test]
+    fn skipped_lines_are_counted() {
+        let mut lines = Lines::new(64);
+        feed(&mut lines, b"\na\n \r\n\nb\nc");
+        let mut next = || (lines.next_line().unwrap().or_else(|| lines.finish()), lines.passed());
+        assert_eq!(next(), (Some(b"a".to_vec()), 2));
+        assert_eq!(next(), (Some(b"b".to_vec()), 5));
+        assert_eq!(next(), (Some(b"c".to_vec()), 6));
     }
 
     #[test]
