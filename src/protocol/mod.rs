@@ -9,9 +9,11 @@ pub mod jsonrpc;
 pub mod method;
 pub mod revision;
 
+pub mod canonical;
 mod decimal;
+pub mod rfc3339;
 pub mod similar;
-mod tree;
+pub(crate) mod tree;
 
 pub mod arguments;
 pub mod headers;
