@@ -16,6 +16,7 @@ mod batch;
 mod bench;
 mod cache;
 mod call;
+mod card;
 mod catalog;
 mod changes;
 mod complete;
@@ -24,6 +25,7 @@ mod config;
 mod contact;
 mod credentials;
 mod describe;
+mod discover;
 mod dry_run;
 mod explain;
 mod find;
@@ -150,6 +152,8 @@ async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Ex
         Command::Login(command) => login::login(run, command, executor).await,
         Command::Logout(command) => login::logout(run, command, executor).await,
         Command::Token(command) => login::token(run, command, executor).await,
+        Command::Discover(wanted) => discover::run(run, wanted, executor).await,
+        Command::Card(card) => card::run(run, card, executor).await,
         Command::Add(add) => config::add(run, add),
         Command::Remove(remove) => config::remove(run, remove),
         Command::Config(config) => config::run(run, config),

@@ -9,6 +9,7 @@ use argh::{ArgsInfo, FromArgs};
 
 use super::choices::Format;
 use super::config_commands::{Add, Config, Remove};
+use super::discovery_commands::{Card, Discover};
 use super::globals::Globals;
 use super::login_commands::{Login, Logout, Token};
 use super::many::{Batch, Bench, Cache, Servers, Session, wait};
@@ -77,6 +78,10 @@ pub enum Command {
     Logout(Logout),
     /// `token`
     Token(Token),
+    /// `discover`
+    Discover(Discover),
+    /// `card`
+    Card(Card),
     /// `add`
     Add(Add),
     /// `remove`
@@ -126,6 +131,8 @@ impl Command {
             Command::Login(_) => "login",
             Command::Logout(_) => "logout",
             Command::Token(_) => "token",
+            Command::Discover(_) => "discover",
+            Command::Card(_) => "card",
             Command::Add(_) => "add",
             Command::Remove(_) => "remove",
             Command::Config(_) => "config",
@@ -181,6 +188,7 @@ impl Command {
             Command::Rpc(rpc) => &rpc.select,
             Command::Task(task) => &task.select,
             Command::Skill(skill) => return skill.check(),
+            Command::Card(card) => return card.check(),
             Command::Tools(tools) => return tools.check(),
             _ => return Ok(()),
         };

@@ -10,6 +10,7 @@ pub mod access;
 pub mod choices;
 pub mod commands;
 pub mod config_commands;
+pub mod discovery_commands;
 pub mod globals;
 pub mod keyword;
 pub mod login_commands;

@@ -126,6 +126,26 @@ fn configuration(command: &Command) -> Vec<String> {
             let words = format!("{} {:?} {:?}", config.action.word(), config.from, config.names);
             switched(&[(config.copy, "--copy"), (config.force, "--force")], words)
         }
+        Command::Discover(wanted) => {
+            let switches = [
+                (wanted.standard, "--standard"),
+                (wanted.html, "--html"),
+                (wanted.probe, "--probe"),
+                (wanted.allow_http, "--allow-http"),
+                (wanted.offline, "--offline"),
+            ];
+            switched(&switches, format!("{:?} {}", wanted.max_card_bytes, wanted.place))
+        }
+        Command::Card(card) => {
+            let switches = [
+                (card.connect, "--connect"),
+                (card.standard, "--standard"),
+                (card.allow_http, "--allow-http"),
+                (card.offline, "--offline"),
+            ];
+            let (action, entry) = (card.action().word(), &card.entry);
+            switched(&switches, format!("{action} {entry:?} {:?} {}", card.var, card.place()))
+        }
         Command::Approve(approve) => vec![format!("{:?} {:?}", approve.name, approve.accept)],
         Command::Login(login) => {
             let switches = [(login.no_browser, "--no-browser"), (login.device, "--device")];

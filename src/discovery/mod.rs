@@ -1,0 +1,1 @@
+//! What hosts publish about their servers.
