@@ -1,0 +1,6 @@
+//! Signatures of Server Cards, judged: the bundles of the sigstore project, and vectors of our own.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+mod bundles;
+mod manifests;
