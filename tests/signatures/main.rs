@@ -4,3 +4,5 @@
 
 mod bundles;
 mod manifests;
+#[cfg(feature = "sigstore")]
+mod own;
