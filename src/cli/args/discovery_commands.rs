@@ -77,7 +77,7 @@ pub struct Card {
     #[argh(option, arg_name = "NAME")]
     pub entry: Option<String>,
 
-    /// fill in what the card leaves open, such as {{tenant}} in a URL (repeatable)
+    /// fill in what the card leaves open, such as a tenant in its URL (repeatable)
     #[argh(option, arg_name = "NAME=VALUE")]
     pub var: Vec<Variable>,
 
