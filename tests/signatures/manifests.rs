@@ -21,7 +21,7 @@ fn verify(catalog: &str, card: &str, document: &str, now: i64) -> Result<Verifie
     let url = "https://example.com/mcp/server-card";
     let offers = offers(catalog.as_bytes(), card.as_bytes(), Some(url))?;
     let [offer] = &offers[..] else { panic!("{} manifests", offers.len()) };
-    assert_eq!(offer.document_url(), "https://example.com/.well-known/did.json");
+    assert_eq!(offer.did(), DID);
     let verified = offer.verify(card.as_bytes(), document.as_bytes(), now)?;
     verified.require(&Wanted::DidWeb { did: DID.to_owned() })?;
     Ok(verified)

@@ -2,8 +2,11 @@
 //!
 //! To add an action of `card`: a value of [`CardAction`], and in [`Card`] the options for it.
 
+use std::path::PathBuf;
+
 use argh::{ArgsInfo, FromArgs};
 
+use super::choices::path;
 use super::keyword::keywords;
 use super::numbers::size;
 use super::usage::UsageError;
@@ -53,7 +56,7 @@ pub struct Discover {
     pub place: String,
 }
 
-/// show what a server's card claims, or check it
+/// show what a server's card claims, check it, or verify who signed it
 #[derive(Debug, Clone, Default, PartialEq, Eq, FromArgs, ArgsInfo)]
 #[argh(subcommand, name = "card", help_triggers("-h", "--help"))]
 #[argh(
@@ -65,9 +68,17 @@ pub struct Discover {
     note = "`card check URL` checks a card against the published rules, line by line. The exit \
                code is 6 if one is broken."
 )]
+#[argh(note = "`card verify URL|FILE` says whether the card was signed by whom you name: by an \
+               identity that an issuer vouches for (--identity and --issuer, compared as they \
+               are), by a key (--public-key) or by the owner of a domain (--did). The bundle is \
+               looked for at the card's name with .sigstore.json after it, as `cosign sign-blob \
+               --bundle` can write it. A file is verified without a network. The exit code is 8 \
+               if the card does not count as signed.")]
 #[argh(note = "With --json a card is printed as it came, and with --connect what the server says.")]
 #[argh(example = "mcpmini card https://mcp.example.com/mcp --connect")]
 #[argh(example = "mcpmini card check server-card.json")]
+#[argh(example = "mcpmini card verify server-card.json --issuer https://accounts.google.com \
+                  --identity releases@example.com")]
 pub struct Card {
     /// ask the server itself, and tell where it differs from its card
     #[argh(switch)]
@@ -97,8 +108,41 @@ pub struct Card {
     #[argh(switch)]
     pub offline: bool,
 
-    /// show (which may be left out) or check, and the card: a URL, a host or a file
-    #[argh(positional, arg_name = "[show|check] URL|FILE")]
+    /// verify: who must have signed, as the certificate says; --issuer says who vouches for that
+    #[argh(option, arg_name = "ID")]
+    pub identity: Option<String>,
+
+    /// verify: the public key (PEM) that must have signed
+    #[argh(option, arg_name = "FILE", from_str_fn(file))]
+    pub public_key: Option<PathBuf>,
+
+    /// verify: the domain whose owner must have signed, as did:web:DOMAIN
+    #[argh(option, arg_name = "DID")]
+    pub did: Option<String>,
+
+    /// verify: the sigstore bundle (default: the card's name and .sigstore.json)
+    #[argh(option, arg_name = "FILE|URL")]
+    pub bundle: Option<String>,
+
+    /// verify: the authorities and logs to trust (default: MCPMINI_TRUSTED_ROOT, or those of the
+    /// public sigstore, as they were when this program was built)
+    #[argh(option, arg_name = "FILE", from_str_fn(file))]
+    pub trusted_root: Option<PathBuf>,
+
+    /// verify, with --did: the AI Catalog whose entry is signed (default: that of the domain)
+    #[argh(option, arg_name = "FILE|URL")]
+    pub catalog: Option<String>,
+
+    /// verify, with --did: the keys of the domain (default: fetched from it)
+    #[argh(option, arg_name = "FILE", from_str_fn(file))]
+    pub did_document: Option<PathBuf>,
+
+    /// verify: keep the card and its signature, so that a policy can rely on it
+    #[argh(switch)]
+    pub remember: bool,
+
+    /// show (which may be left out), check or verify, and the card: a URL, a host or a file
+    #[argh(positional, arg_name = "[show|check|verify] URL|FILE")]
     words: Vec<String>,
 }
 
@@ -109,6 +153,8 @@ keywords! {
         Show = "show",
         /// What is wrong with it.
         Check = "check",
+        /// Who has signed it.
+        Verify = "verify",
     }
 }
 
@@ -136,7 +182,7 @@ impl Card {
     /// Whether there are as many words as there should be, and options that the action knows.
     pub(super) fn check(&self) -> Result<(), UsageError> {
         let (action, words) = self.split();
-        let (command, synopsis) = ("card", "[show|check] URL|FILE".to_owned());
+        let (command, synopsis) = ("card", "[show|check|verify] URL|FILE".to_owned());
         match words {
             [] => return Err(UsageError::MissingWord { command, name: "URL|FILE", synopsis }),
             [_] => (),
@@ -145,9 +191,16 @@ impl Card {
             }
         }
         let for_show = [("--connect", self.connect), ("--var", !self.var.is_empty())];
-        match for_show.into_iter().find(|(_, is_given)| *is_given) {
-            Some((flag, _)) if action != CardAction::Show => {
+        let for_verify = self.for_verify();
+        let given = |flags: &[(&'static str, bool)]| {
+            flags.iter().find(|(_, is_given)| *is_given).map(|(flag, _)| *flag)
+        };
+        match (given(&for_show), given(&for_verify)) {
+            (Some(flag), _) if action != CardAction::Show => {
                 Err(UsageError::Lonely { flag, needs: "the action show" })
+            }
+            (_, Some(flag)) if action != CardAction::Verify => {
+                Err(UsageError::Lonely { flag, needs: "the action verify" })
             }
             _ if !self.var.is_empty() && !self.connect => {
                 Err(UsageError::Lonely { flag: "--var", needs: "--connect" })
@@ -155,8 +208,51 @@ impl Card {
             _ if self.offline && self.connect => {
                 Err(UsageError::Contradiction("--offline", "--connect"))
             }
+            _ => self.check_signer(),
+        }
+    }
+
+    /// Whether the options say in one way who must have signed.
+    fn check_signer(&self) -> Result<(), UsageError> {
+        let signers = [
+            ("--identity", self.identity.is_some()),
+            ("--public-key", self.public_key.is_some()),
+            ("--did", self.did.is_some()),
+        ];
+        let mut signers = signers.iter().filter(|(_, given)| *given).map(|(flag, _)| *flag);
+        if let (Some(one), Some(other)) = (signers.next(), signers.next()) {
+            return Err(UsageError::Contradiction(one, other));
+        }
+        let for_did = [
+            ("--catalog", self.catalog.is_some()),
+            ("--did-document", self.did_document.is_some()),
+        ];
+        let for_bundle =
+            [("--bundle", self.bundle.is_some()), ("--trusted-root", self.trusted_root.is_some())];
+        let given = |flags: [(&'static str, bool); 2]| {
+            flags.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
+        };
+        match (given(for_did), given(for_bundle)) {
+            (Some(flag), _) if self.did.is_none() => {
+                Err(UsageError::Lonely { flag, needs: "--did" })
+            }
+            (_, Some(flag)) if self.did.is_some() => Err(UsageError::Contradiction(flag, "--did")),
             _ => Ok(()),
         }
+    }
+
+    /// The options of the action `verify`, and whether they are given.
+    fn for_verify(&self) -> [(&'static str, bool); 8] {
+        [
+            ("--identity", self.identity.is_some()),
+            ("--public-key", self.public_key.is_some()),
+            ("--did", self.did.is_some()),
+            ("--bundle", self.bundle.is_some()),
+            ("--trusted-root", self.trusted_root.is_some()),
+            ("--catalog", self.catalog.is_some()),
+            ("--did-document", self.did_document.is_some()),
+            ("--remember", self.remember),
+        ]
     }
 }
 
@@ -167,4 +263,8 @@ pub(super) fn card_size(text: &str) -> Result<usize, String> {
         Ok(_) => Err("at most 8MiB".to_owned()),
         Err(invalid) => Err(invalid.to_string()),
     }
+}
+
+fn file(text: &str) -> Result<PathBuf, String> {
+    path(text).map_err(str::to_owned)
 }

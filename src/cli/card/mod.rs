@@ -1,7 +1,9 @@
-//! `mcpmini card`: what the card of a server claims, and whether it keeps the rules.
+//! `mcpmini card`: what the card of a server claims, whether it keeps the rules, and who
+//! has signed it.
 
 mod check;
 mod show;
+mod verify;
 
 use smol::LocalExecutor;
 
@@ -19,5 +21,6 @@ pub(super) async fn run(
     match card.action() {
         CardAction::Show => show::run(run, card, executor).await,
         CardAction::Check => check::run(run, card, executor).await,
+        CardAction::Verify => verify::run(run, card).await,
     }
 }

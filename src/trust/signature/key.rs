@@ -11,6 +11,7 @@ use crate::config::Digest;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicKey {
     der: Vec<u8>,
+    pem: String,
 }
 
 /// A text that is no public key in PEM.
@@ -21,7 +22,13 @@ impl PublicKey {
     /// Reads a key in PEM (`-----BEGIN PUBLIC KEY-----`), the first one in the text.
     pub fn from_pem(pem: &[u8]) -> Result<PublicKey, InvalidKey> {
         let der = SubjectPublicKeyInfoDer::from_pem_slice(pem).map_err(|_| InvalidKey)?;
-        Ok(PublicKey { der: der.as_ref().to_vec() })
+        let text = std::str::from_utf8(pem).map_err(|_| InvalidKey)?;
+        Ok(PublicKey { der: der.as_ref().to_vec(), pem: text.to_owned() })
+    }
+
+    /// The text it was read from.
+    pub fn pem(&self) -> &str {
+        &self.pem
     }
 
     /// The key in DER.

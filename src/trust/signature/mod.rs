@@ -15,11 +15,13 @@
 
 mod der;
 pub mod did_web;
+mod evidence;
 mod key;
 mod refusal;
 pub mod sigstore;
 mod verified;
 
+pub use evidence::Evidence;
 pub use key::{InvalidKey, PublicKey};
 pub use refusal::{Part, Refusal, Step};
 pub use verified::{Certificate, Covers, LogEntry, Signer, Verified, Wanted};

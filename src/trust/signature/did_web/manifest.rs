@@ -76,11 +76,6 @@ impl Offer {
         &self.signer
     }
 
-    /// Where the domain publishes its keys.
-    pub fn document_url(&self) -> String {
-        format!("https://{}/.well-known/did.json", self.domain)
-    }
-
     /// Verifies the manifest for a card, with the document that the domain publishes at this time
     /// (in seconds since 1970).
     pub fn verify(&self, card: &[u8], document: &[u8], now: i64) -> Result<Verified, Refusal> {

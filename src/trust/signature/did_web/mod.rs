@@ -30,6 +30,16 @@ pub const DOCUMENT_LIMIT: usize = 64 << 10;
 /// The profile that is understood.
 const PROFILE: &str = "did-web-v1";
 
+/// Where a domain publishes its keys; `None` when it is no whole domain that is named.
+pub fn document_url(did: &str) -> Option<String> {
+    Some(format!("https://{}/.well-known/did.json", domain(did)?))
+}
+
+/// Where a domain publishes its AI Catalog; `None` when it is no whole domain that is named.
+pub fn catalog_url(did: &str) -> Option<String> {
+    Some(format!("https://{}/.well-known/ai-catalog.json", domain(did)?))
+}
+
 /// The text of a member that is a string.
 fn text(tree: &Tree<'_>, name: &str) -> Option<String> {
     tree.get(name)?.as_text().map(|text| text.into_owned())

@@ -7,9 +7,9 @@ use super::super::{PublicKey, Refusal, Verified};
 pub struct TrustRoot;
 
 impl TrustRoot {
-    /// Always errors.
+    /// No authorities and no logs.
     pub fn production() -> Result<TrustRoot, Refusal> {
-        Err(Refusal::NotBuilt)
+        Ok(TrustRoot)
     }
 
     /// Always errors.
