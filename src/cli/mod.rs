@@ -38,6 +38,7 @@ mod many;
 mod output;
 mod pattern;
 mod ping;
+mod policy;
 mod progress;
 mod prompts;
 mod questions;
@@ -127,6 +128,7 @@ fn print(stream: Stream, text: &str, exit: Exit) -> Exit {
 async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Exit, Error> {
     output::check(run)?;
     run.open_trace()?;
+    policy::prepare(run).await?;
     match run.command() {
         Command::Call(call) => call::run(run, call, executor).await,
         Command::Tools(tools) => tools::run(run, tools, executor).await,
@@ -151,6 +153,7 @@ async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Ex
         Command::Cache(cache) => cache::run(run, cache),
         Command::Watch(watch) => watch::run(run, watch, executor).await,
         Command::Approve(approve) => approve::run(run, approve),
+        Command::Policy(command) => policy::run(run, command).await,
         Command::Login(command) => login::login(run, command, executor).await,
         Command::Logout(command) => login::logout(run, command, executor).await,
         Command::Token(command) => login::token(run, command, executor).await,

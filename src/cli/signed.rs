@@ -33,13 +33,13 @@ impl Report<'_> {
     pub(super) fn text(&self) -> String {
         let mut text = format!("{} is signed\n", self.place);
         for (name, value) in self.facts() {
-            text += &format!("{name:<14}{value}\n");
+            text += &format!("{name:<16}{value}\n");
         }
         for endpoint in self.remembered {
-            text += &format!("{:<14}{endpoint}\n", "remembered for");
+            text += &format!("{:<16}{endpoint}\n", "remembered for");
         }
         for unverified in self.unverified() {
-            text += &format!("{:<14}{unverified}\n", "not verified");
+            text += &format!("{:<16}{unverified}\n", "not verified");
         }
         text
     }

@@ -41,9 +41,11 @@ fn check(verdict: Result<Verified, Refusal>, expected: &str) {
 
 #[test]
 fn good_bundles_say_who_signed_what_and_when() {
-    for (bundle, covers) in
-        [("card", Covers::Bytes), ("attested", Covers::Bytes), ("attested-value", Covers::Value)]
-    {
+    for (bundle, covers) in [
+        ("card.json", Covers::Bytes),
+        ("attested", Covers::Bytes),
+        ("attested-value", Covers::Value),
+    ] {
         let verified = verify(&card(), bundle, "root.json").unwrap();
         assert_eq!(verified.covers, covers, "{bundle}");
         // 2025-06-01, at noon.
@@ -87,7 +89,8 @@ fn broken_bundles_are_refused_for_what_is_broken() {
 
 #[test]
 fn a_changed_card_is_not_the_one_that_was_signed() {
-    let changed = |card: String| check(verify(&card, "card", "root.json"), "about something else");
+    let changed =
+        |card: String| check(verify(&card, "card.json", "root.json"), "about something else");
     changed(card().replace("1.2.0", "1.3.0"));
     changed(card() + "\n");
     changed(card().replace('\n', "\r\n"));
@@ -106,7 +109,7 @@ fn a_changed_card_is_not_the_one_that_was_signed() {
 
 #[test]
 fn only_the_trusted_root_counts() {
-    let rooted = |root: &str, expected: &str| check(verify(&card(), "card", root), expected);
+    let rooted = |root: &str, expected: &str| check(verify(&card(), "card.json", root), expected);
     rooted("other-root.json", "the entry in the log does not hold");
     rooted("public", "the entry in the log does not hold");
     rooted("root-without-log.json", "the entry in the log does not hold");
@@ -118,7 +121,7 @@ fn only_the_trusted_root_counts() {
 #[test]
 fn bundles_that_can_be_read_in_two_ways_are_refused() {
     let trusted = root("root.json").unwrap();
-    let good = String::from_utf8(file("card.sigstore.json")).unwrap();
+    let good = String::from_utf8(file("card.json.sigstore.json")).unwrap();
     let read = |bundle: &str, expected: &str| {
         check(sigstore::verify(card().as_bytes(), bundle.as_bytes(), &trusted), expected);
     };
@@ -148,7 +151,7 @@ fn a_pinned_key_has_signed_or_has_not() {
     assert!(matches!(verified.require(&identity), Err(Refusal::OtherSigner { .. })));
     check(verify(&card(), "key", "other-key.pub"), "the signature does not hold");
     check(verify(&(card() + " "), "key", "key.pub"), "about something else");
-    check(verify(&card(), "card", "key.pub"), "it carries a certificate");
+    check(verify(&card(), "card.json", "key.pub"), "it carries a certificate");
     assert!(PublicKey::from_pem(&file("card.json")).is_err());
 }
 

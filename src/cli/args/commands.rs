@@ -13,6 +13,7 @@ use super::discovery_commands::{Card, Discover};
 use super::globals::Globals;
 use super::login_commands::{Login, Logout, Token};
 use super::many::{Batch, Bench, Cache, Servers, Session, wait};
+use super::policy_commands::Policy;
 use super::primitives::{
     Complete, Find, Prompt, Prompts, Read, Resources, Task, TaskAction, Templates, Watch, folder,
 };
@@ -72,6 +73,8 @@ pub enum Command {
     Cache(Cache),
     /// `approve`
     Approve(Approve),
+    /// `policy`
+    Policy(Policy),
     /// `login`
     Login(Login),
     /// `logout`
@@ -128,6 +131,7 @@ impl Command {
             Command::Servers(_) => "servers",
             Command::Cache(_) => "cache",
             Command::Approve(_) => "approve",
+            Command::Policy(_) => "policy",
             Command::Login(_) => "login",
             Command::Logout(_) => "logout",
             Command::Token(_) => "token",
@@ -188,6 +192,7 @@ impl Command {
             Command::Rpc(rpc) => &rpc.select,
             Command::Task(task) => &task.select,
             Command::Skill(skill) => return skill.check(),
+            Command::Policy(policy) => return policy.check(),
             Command::Card(card) => return card.check(),
             Command::Tools(tools) => return tools.check(),
             _ => return Ok(()),

@@ -17,6 +17,7 @@ pub mod login_commands;
 pub mod many;
 pub mod normalise;
 pub mod numbers;
+pub mod policy_commands;
 pub mod primitives;
 pub mod settings;
 pub mod shell_commands;

@@ -44,6 +44,7 @@ pub const MORE_VARIABLES: &[(&str, &str)] = &[
     ("MCPMINI_CLIENT_SECRET", "the secret of that client"),
     ("MCPMINI_STATE_DIR", "DIR for tokens and approvals (default XDG_STATE_HOME/mcpmini)"),
     ("MCPMINI_CREDENTIAL_HELPER", "CMD that keeps tokens, a Docker credential helper"),
+    ("MCPMINI_POLICY", "FILE with the user's policy (default: policy.toml beside config.json)"),
     ("MCPMINI_TRUSTED_ROOT", "FILE as for --trusted-root"),
     ("BROWSER", "CMD that opens a page"),
 ];

@@ -55,7 +55,7 @@ pub enum Unkept {
 
 /// What a file contains.
 #[derive(Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 struct Document {
     version: u32,
     /// For people.
@@ -172,11 +172,11 @@ pub(super) fn endpoints(card: &[u8]) -> Vec<String> {
     urls.filter_map(|url| Some(Address::parse(&url).ok()?.as_str().to_owned())).collect()
 }
 
-/// What a signed card says its server is called, and which version.
-pub(super) fn name_and_version(card: &[u8]) -> Option<(String, Option<String>)> {
-    let tree = canonical::parse(std::str::from_utf8(card).ok()?).ok()?;
-    let text = |name: &str| Some(tree.get(name)?.as_text()?.into_owned());
-    Some((text("name")?, text("version")))
+/// What a card says its server is called, and which version it has.
+pub(super) fn name_and_version(card: &[u8]) -> (Option<String>, Option<String>) {
+    let tree = std::str::from_utf8(card).ok().and_then(|text| canonical::parse(text).ok());
+    let text = |name: &str| Some(tree.as_ref()?.get(name)?.as_text()?.into_owned());
+    (text("name"), text("version"))
 }
 
 fn path(endpoint: &str, env: &Env) -> Option<PathBuf> {
