@@ -54,7 +54,6 @@ mod skills;
 mod sources;
 mod target;
 mod task;
-mod together;
 mod tools;
 mod tracer;
 mod watch;

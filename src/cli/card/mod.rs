@@ -1,6 +1,7 @@
 //! `mcpmini card`: what the card of a server claims, and whether it keeps the rules.
 
 mod check;
+mod sheet;
 mod show;
 
 use smol::LocalExecutor;
@@ -18,6 +19,6 @@ pub(super) async fn run(
 ) -> Result<Exit, Error> {
     match card.action() {
         CardAction::Show => show::run(run, card, executor).await,
-        CardAction::Check => check::run(run, card, executor).await,
+        CardAction::Check => check::run(run, card).await,
     }
 }

@@ -15,8 +15,8 @@ mod tests;
 
 use serde_json::Value;
 
-use self::parts::{headers, hints};
 pub(super) use self::parts::inputs;
+use self::parts::{headers, hints};
 use super::claim::{Binding, Claim, Form, Remark, Remote};
 use super::document::{Object, object, text, texts};
 use crate::net::Address;
