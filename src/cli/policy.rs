@@ -3,10 +3,10 @@
 use super::args::Command;
 use super::args::Format;
 use super::args::policy_commands::{Policy, PolicyAction};
-use super::documents::{Documents, Place, Wanted};
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::explain;
+use super::originals::{Originals, Place, Wanted};
 use super::output::{self, Table};
 use super::run::Run;
 use super::target;
@@ -199,7 +199,7 @@ fn uses_servers(command: &Command) -> bool {
 
 async fn fetch(run: &Run<'_>, url: &str) -> Result<(), Error> {
     let place = Place::parse(run, url)?;
-    let documents = Documents::new(run, net::Policy::default(), false);
+    let documents = Originals::new(run, net::Policy::default(), false);
     let what = "the list of what is revoked";
     let asked = Wanted { what, accept: LIST, limit: LIST_LIMIT, source: Source::User };
     let list = documents.get(&place, asked).await?;

@@ -62,9 +62,10 @@ fn http(
     endpoint: &HttpEndpoint,
     token: Option<&Secret>,
 ) -> Result<http::Target, Error> {
+    let globals = run.globals;
     let config = |text: String| Error::new(Exit::Config, text).phase(Phase::Config);
     let address = net::Address::parse(&endpoint.url).map_err(|error| config(error.to_string()))?;
-    let mut settings = network(run)?;
+    let mut settings = network(run, name)?;
     for (name, value) in &endpoint.headers {
         let added = settings.headers.add(name, value.expose());
         added.map_err(|error| config(error.to_string()))?;
@@ -74,17 +75,16 @@ fn http(
         set.map_err(|error| config(error.to_string()))?;
     }
     settings.unix_socket = endpoint.socket.clone();
-    settings.trace = run.trace(name);
     Ok(http::Target {
         address,
         settings,
         sse_fallback: endpoint.binding == Binding::Auto,
-        end_session: !run.globals.no_delete,
+        end_session: !globals.no_delete,
     })
 }
 
-/// How the network is reached, whatever is asked for there.
-pub(super) fn network(run: &Run<'_>) -> Result<net::Settings, Error> {
+/// How the network is reached, whatever is there. `name` is what the trace calls it.
+pub(super) fn network(run: &Run<'_>, name: &str) -> Result<net::Settings, Error> {
     let globals = run.globals;
     let variable = |name: &str| run.env.variable(name).and_then(|value| value.into_string().ok());
     let mut settings = net::Settings::from_env(&variable);
@@ -99,6 +99,7 @@ pub(super) fn network(run: &Run<'_>) -> Result<net::Settings, Error> {
         settings.proxy = net::Proxy::Explicit(address);
     }
     settings.resolve.extend(globals.resolve.iter().cloned());
+    settings.trace = run.trace(name);
     settings.http_version = match globals.http {
         None | Some(Http::Auto) => net::HttpVersion::Auto,
         Some(Http::One) => net::HttpVersion::Http1,

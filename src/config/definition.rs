@@ -28,6 +28,8 @@ pub struct Definition {
     pub protocol: Option<&'static Revision>,
     /// Whether it must not be used.
     pub disabled: bool,
+    /// The document that it was made from, which may have changed since.
+    pub card: Option<String>,
     /// The canonical text of all that was said, known fields or not.
     canonical: Secret,
 }
@@ -99,6 +101,7 @@ impl Definition {
         let timeout = fields.milliseconds("timeout");
         let start_timeout = fields.milliseconds("startupTimeout");
         let protocol = protocol(&mut fields);
+        let card = fields.string("card");
         let disabled = [fields.flag("disabled"), fields.flag("enabled").map(|enabled| !enabled)];
         let issues = fields.into_issues();
         let (Some(target), true) = (target, issues.is_empty()) else { return Err(issues) };
@@ -110,6 +113,7 @@ impl Definition {
             start_timeout,
             protocol,
             disabled: disabled.contains(&Some(true)),
+            card,
             canonical: Secret::new(canonical),
         })
     }
@@ -147,6 +151,7 @@ impl Definition {
             start_timeout: None,
             protocol: None,
             disabled: false,
+            card: None,
             canonical: Secret::new(canonical),
         }
     }

@@ -3,11 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use jsonc_parser::ast::Object;
+use serde_json::Value;
 
 use super::Overrides;
 use super::definition::{Definition, StdioTarget, Target};
 use super::digest::Digest;
 use super::document::{Document, Mistake, Place};
+use super::edit::Entry;
 use super::error::ConfigError;
 use super::lookup::Lookup;
 use super::source::{self, File, Layer};
@@ -177,6 +179,18 @@ pub(super) fn definition_in(
         Ok(_) | Err(ConfigError::Disabled { .. }) => Ok(()),
         Err(error) => Err(error),
     }
+}
+
+/// The server that a definition says, as if it were in the user's file; it stands in none yet.
+pub fn resolve_entry(name: &str, entry: &Entry, env: &Env) -> Result<Resolved, ConfigError> {
+    let servers = Entry::from_iter([(name.to_owned(), Value::Object(entry.clone()))]);
+    let whole = Entry::from_iter([("mcpServers".to_owned(), Value::Object(servers))]);
+    let text = serde_json::to_string(&whole).expect("a JSON value always serializes");
+    let path = env.config_dir().unwrap_or_default().join("config.json");
+    let file = File { layer: Layer::User, path, text };
+    let document = parse(&file)?;
+    let (_, said) = document.servers().next().ok_or(ConfigError::Unchanged(file.path.clone()))?;
+    read(&file, name, said)
 }
 
 type Named = (String, Result<Resolved, ConfigError>);

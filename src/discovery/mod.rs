@@ -10,9 +10,18 @@
 
 pub mod catalog;
 pub mod claim;
+pub mod compare;
 pub mod document;
+pub mod documents;
+pub mod fill;
+pub mod links;
 pub mod lint;
+pub mod lookup;
 pub mod normalise;
+pub mod place;
 
 pub use catalog::Catalog;
 pub use claim::{Claim, Form, Input, Remark, Remote};
+pub use documents::{Documents, Reuse};
+pub use lookup::{Candidate, Finder, Findings};
+pub use place::Place;

@@ -2,6 +2,7 @@
 //! has signed it.
 
 mod check;
+mod sheet;
 mod show;
 mod verify;
 
@@ -20,7 +21,7 @@ pub(super) async fn run(
 ) -> Result<Exit, Error> {
     match card.action() {
         CardAction::Show => show::run(run, card, executor).await,
-        CardAction::Check => check::run(run, card, executor).await,
+        CardAction::Check => check::run(run, card).await,
         CardAction::Verify => verify::run(run, card).await,
     }
 }

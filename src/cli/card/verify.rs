@@ -4,9 +4,9 @@ use std::path::Path;
 
 use crate::cli::args::Format;
 use crate::cli::args::discovery_commands::Card;
-use crate::cli::documents::{Documents, Place, Wanted as Asked};
 use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
+use crate::cli::originals::{Originals, Place, Wanted as Asked};
 use crate::cli::output;
 use crate::cli::run::Run;
 use crate::cli::signed::{self, Report};
@@ -69,7 +69,7 @@ pub(super) async fn run(run: &Run<'_>, card: &Card) -> Result<Exit, Error> {
 /// What the command line asks for, with the files that it names.
 struct Command<'a> {
     card: &'a Card,
-    documents: Documents<'a>,
+    documents: Originals<'a>,
     /// Where the card is.
     place: Place,
     /// Where the bundle is, if the command line says so.
@@ -90,7 +90,7 @@ impl<'a> Command<'a> {
             Policy { allow_private: run.access.allow_private, allow_http: card.allow_http };
         Ok(Command {
             card,
-            documents: Documents::new(run, policy, card.offline),
+            documents: Originals::new(run, policy, card.offline),
             place: place_of_card(run, card.place())?,
             bundle: card.bundle.as_deref().map(|word| Place::parse(run, word)).transpose()?,
             root_name: Some(root_name).filter(|_| !matches!(wanted, Wanted::DidWeb { .. })),
@@ -143,10 +143,7 @@ impl<'a> Command<'a> {
         };
         let catalog = self.documents.get(&place, asked).await?;
         let (keys, source) = match &self.card.did_document {
-            Some(path) => {
-                let path = self.documents.run().env.absolute(path);
-                (Place::File(path), Source::User)
-            }
+            Some(path) => (Place::file(self.documents.run(), path), Source::User),
             // Whoever wrote the catalog has chosen no part of this URL, but the user has not seen it.
             None => (Place::Url(address(&keys)), Source::Document(Zone::Public)),
         };

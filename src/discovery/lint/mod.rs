@@ -9,8 +9,10 @@ use std::fmt;
 use serde_json::Value;
 use url::Url;
 
-use self::syntax::{is_clean_path, is_meta_key, is_name, is_range, is_remote_url, is_size};
+pub(super) use self::syntax::is_name;
+use self::syntax::{is_clean_path, is_meta_key, is_range, is_remote_url, is_semantic, is_size};
 use super::document::Object;
+use crate::net::Address;
 
 /// The one schema that a v1 card names.
 pub const SCHEMA: &str =
@@ -69,6 +71,36 @@ pub fn check(card: &Object) -> Vec<Violation> {
     let mut lint = Lint { found: Vec::new() };
     lint.top(card);
     lint.found
+}
+
+/// What breaks no rule and is better otherwise.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Advice {
+    /// There is no remote: nobody can connect.
+    NoRemotes,
+    /// The version is not one of Semantic Versioning.
+    Version,
+    /// A remote that is not encrypted.
+    NotEncrypted(String),
+}
+
+/// What could be better about a card.
+pub fn advice(card: &Object) -> Vec<Advice> {
+    let mut found = Vec::new();
+    let remotes = card.get("remotes").and_then(Value::as_array);
+    if remotes.is_none_or(Vec::is_empty) {
+        found.push(Advice::NoRemotes);
+    }
+    let version = card.get("version").and_then(Value::as_str);
+    if version.is_some_and(|version| !is_range(version) && !is_semantic(version)) {
+        found.push(Advice::Version);
+    }
+    let urls = remotes.into_iter().flatten().filter_map(|remote| remote.get("url")?.as_str());
+    let is_plain = |url: &&str| {
+        url.starts_with("http://") && Address::parse(url).is_ok_and(|it| !it.is_loopback())
+    };
+    found.extend(urls.filter(is_plain).map(|url| Advice::NotEncrypted(url.to_owned())));
+    found
 }
 
 struct Lint {
@@ -296,6 +328,16 @@ impl Lint {
 /// A JSON Pointer one step further (RFC 6901, section 3).
 fn at(place: &str, name: &str) -> String {
     format!("{place}/{}", name.replace('~', "~0").replace('/', "~1"))
+}
+
+impl fmt::Display for Advice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Advice::NoRemotes => f.write_str("without a remote nobody can connect to the server"),
+            Advice::Version => f.write_str("the version should be one of Semantic Versioning"),
+            Advice::NotEncrypted(url) => write!(f, "{url} should be https"),
+        }
+    }
 }
 
 impl fmt::Display for Rule {

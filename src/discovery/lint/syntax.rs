@@ -1,7 +1,7 @@
 //! What the texts of a card must look like.
 
 /// `^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$`
-pub(super) fn is_name(name: &str) -> bool {
+pub(in super::super) fn is_name(name: &str) -> bool {
     let consists = |text: &str, more: &str| {
         let fits = |letter: char| letter.is_ascii_alphanumeric() || more.contains(letter);
         !text.is_empty() && text.chars().all(fits)
@@ -11,7 +11,7 @@ pub(super) fn is_name(name: &str) -> bool {
 }
 
 /// Whether a version stands for several: `^1`, `~1.2`, `>=1`, `1.x`, `1.*`, `1 - 2`, `1 || 2`.
-pub(super) fn is_range(version: &str) -> bool {
+pub(in super::super) fn is_range(version: &str) -> bool {
     let is_open = |part: &str| matches!(part, "x" | "X" | "*");
     let core = version.split(['-', '+']).next().unwrap_or_default();
     version.starts_with(['^', '~', '>', '<', '='])
@@ -21,7 +21,7 @@ pub(super) fn is_range(version: &str) -> bool {
 }
 
 /// `^(https?://[^\s]+|\{[a-zA-Z_][a-zA-Z0-9_]*\}[^\s]*)$`
-pub(super) fn is_remote_url(url: &str) -> bool {
+pub(in super::super) fn is_remote_url(url: &str) -> bool {
     if url.contains(char::is_whitespace) {
         return false;
     }
@@ -57,4 +57,11 @@ pub(super) fn is_meta_key(key: &str) -> bool {
         };
         1 < labels.len() && labels.iter().all(is_label)
     })
+}
+
+/// `1.2.3`, `1.2.3-rc.1`, `1.2.3+build`.
+pub(super) fn is_semantic(version: &str) -> bool {
+    let core = version.split(['-', '+']).next().unwrap_or_default();
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    core.split('.').count() == 3 && core.split('.').all(is_number)
 }

@@ -153,6 +153,21 @@ fn words_sizes_paths_and_keys_are_of_their_kind() {
     }
 }
 
+#[test]
+fn what_could_be_better_is_advice() {
+    let check = |from: &str, to: &str, expected: &[&str]| {
+        let card = document::read(CARD.replacen(from, to, 1).as_bytes()).unwrap();
+        let found: Vec<_> = advice(&card).iter().map(ToString::to_string).collect();
+        assert_eq!(found, expected, "{to}");
+    };
+    check("1", "1", &[]);
+    check("\"remotes\"", "\"x\"", &["without a remote nobody can connect to the server"]);
+    check("1.2.0-rc.1", "2026.11", &["the version should be one of Semantic Versioning"]);
+    check("1.2.0-rc.1", "^1", &[]);
+    check("https://{t}.example.com/mcp", "http://a/mcp", &["http://a/mcp should be https"]);
+    check("https://{t}.example.com/mcp", "http://[::1]:1/mcp", &[]);
+}
+
 /// The examples of the extension's repository, where `MCPMINI_SERVER_CARDS` says they are: `valid`
 /// and `invalid` below it.
 #[test]

@@ -1,7 +1,7 @@
 //! Documents that the command line names by a file or by a URL, taken byte by byte as they are.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use async_io::Timer;
 use futures_lite::{FutureExt, future};
@@ -18,7 +18,12 @@ use crate::store::{self, Guard};
 #[derive(Debug, Clone)]
 pub(super) enum Place {
     /// In a file.
-    File(PathBuf),
+    File {
+        /// Its path, absolute.
+        path: PathBuf,
+        /// Its path as the command line has it.
+        shown: String,
+    },
     /// On the network.
     Url(Address),
 }
@@ -28,7 +33,7 @@ impl Place {
     pub(super) fn parse(run: &Run<'_>, word: &str) -> Result<Place, Error> {
         if !word.starts_with("http://") && !word.starts_with("https://") {
             let path = word.strip_prefix("file:").unwrap_or(word);
-            return Ok(Place::File(run.env.absolute(path.as_ref())));
+            return Ok(Place::file(run, path.as_ref()));
         }
         match Address::parse(word) {
             Ok(address) => Ok(Place::Url(address)),
@@ -39,13 +44,18 @@ impl Place {
         }
     }
 
+    /// A file.
+    pub(super) fn file(run: &Run<'_>, path: &Path) -> Place {
+        Place::File { path: run.env.absolute(path), shown: path.display().to_string() }
+    }
+
     /// The document of the same name with something after it, where the server would have it.
     pub(super) fn with_suffix(&self, suffix: &str) -> Place {
         match self {
-            Place::File(path) => {
+            Place::File { path, shown } => {
                 let mut name = path.clone().into_os_string();
                 name.push(suffix);
-                Place::File(name.into())
+                Place::File { path: name.into(), shown: format!("{shown}{suffix}") }
             }
             Place::Url(address) => {
                 let (path, query) = match address.as_str().split_once('?') {
@@ -61,7 +71,7 @@ impl Place {
     /// The URL, if it is one.
     pub(super) fn url(&self) -> Option<&str> {
         match self {
-            Place::File(_) => None,
+            Place::File { .. } => None,
             Place::Url(address) => Some(address.as_str()),
         }
     }
@@ -70,7 +80,7 @@ impl Place {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::File(path) => path.display().fmt(f),
+            Place::File { shown, .. } => f.write_str(shown),
             Place::Url(address) => f.write_str(address.as_str()),
         }
     }
@@ -91,7 +101,7 @@ pub(super) struct Wanted {
 
 /// Gets documents.
 #[derive(Debug)]
-pub(super) struct Documents<'a> {
+pub(super) struct Originals<'a> {
     run: &'a Run<'a>,
     /// What is allowed beyond the rules.
     policy: Policy,
@@ -99,10 +109,10 @@ pub(super) struct Documents<'a> {
     offline: bool,
 }
 
-impl<'a> Documents<'a> {
-    /// Documents, under these rules.
-    pub(super) fn new(run: &'a Run<'a>, policy: Policy, offline: bool) -> Documents<'a> {
-        Documents { run, policy, offline }
+impl<'a> Originals<'a> {
+    /// Originals, under these rules.
+    pub(super) fn new(run: &'a Run<'a>, policy: Policy, offline: bool) -> Originals<'a> {
+        Originals { run, policy, offline }
     }
 
     /// The run that they are for.
@@ -117,7 +127,7 @@ impl<'a> Documents<'a> {
         wanted: Wanted,
     ) -> Result<Option<Vec<u8>>, Error> {
         match place {
-            Place::File(path) => {
+            Place::File { path, .. } => {
                 let read = store::read(path, wanted.limit as u64, Guard::Named);
                 read.map_err(|fault| config(format!("{}: {fault}", wanted.what)))
             }
@@ -129,8 +139,8 @@ impl<'a> Documents<'a> {
     pub(super) async fn get(&self, place: &Place, wanted: Wanted) -> Result<Vec<u8>, Error> {
         let found = self.find(place, wanted).await?;
         found.ok_or_else(|| match place {
-            Place::File(path) => {
-                config(format!("{}: there is no file {}", wanted.what, path.display()))
+            Place::File { shown, .. } => {
+                config(format!("{}: there is no file {shown}", wanted.what))
             }
             Place::Url(address) => {
                 unreachable(format!("{}: there is nothing at {}", wanted.what, address.as_str()))
@@ -146,7 +156,7 @@ impl<'a> Documents<'a> {
                 .retryable(false)
                 .hint("leave --offline out, or name a file"));
         }
-        let fetcher = Fetcher::new(&target::network(self.run)?, address, self.policy);
+        let fetcher = Fetcher::new(&target::network(self.run, "documents")?, address, self.policy);
         let fetching = fetcher.get(address, source, accept, limit);
         let fetched = unless_over(self.run, fetching).await?;
         let fetched = fetched.map_err(|error| failed(what, &error))?;
