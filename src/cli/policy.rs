@@ -182,19 +182,18 @@ pub(super) async fn prepare(run: &Run<'_>) -> Result<(), Error> {
 
 /// Whether a command may start or contact a server.
 fn uses_servers(command: &Command) -> bool {
-    !matches!(
-        command,
+    match command {
+        Command::Servers(servers) => servers.check,
+        Command::Card(card) => card.connect,
         Command::Approve(_)
-            | Command::Add(_)
-            | Command::Remove(_)
-            | Command::Config(_)
-            | Command::Cache(_)
-            | Command::Card(_)
-            | Command::Discover(_)
-            | Command::Policy(_)
-            | Command::Replay(_)
-            | Command::Completions(_)
-    )
+        | Command::Remove(_)
+        | Command::Config(_)
+        | Command::Cache(_)
+        | Command::Policy(_)
+        | Command::Replay(_)
+        | Command::Completions(_) => false,
+        _ => true,
+    }
 }
 
 async fn fetch(run: &Run<'_>, url: &str) -> Result<(), Error> {

@@ -3,6 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 mod bundles;
+#[cfg(feature = "sigstore")]
+mod commands;
 mod manifests;
 #[cfg(feature = "sigstore")]
 mod own;
+#[path = "../support/mod.rs"]
+mod support;

@@ -115,7 +115,7 @@ impl<'a> Command<'a> {
         let asked =
             Asked { what: "the bundle", accept: BUNDLE, limit: BUNDLE_LIMIT, source: Source::User };
         if let Some(place) = &self.bundle {
-            return Ok(self.documents.get(place, asked).await?);
+            return self.documents.get(place, asked).await;
         }
         let place = self.place.with_suffix(BUNDLE_SUFFIX);
         let found = self.documents.find(&place, asked).await?;

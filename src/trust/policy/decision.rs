@@ -161,7 +161,8 @@ impl Rules {
         self.allow.iter().enumerate().find_map(|(index, (line, allow))| {
             let by_signer = signer.is_some_and(|signer| allow.admits_signed(subject, signer));
             let counts = !self.require_signature || allow.replaces_signature();
-            if !by_signer && !(counts && allow.admits_unsigned(subject)) {
+            let unsigned = counts && allow.admits_unsigned(subject);
+            if !by_signer && !unsigned {
                 return None;
             }
             let said = said(true, Rule::Allow(index + 1), allow.to_string());

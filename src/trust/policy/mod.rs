@@ -25,7 +25,8 @@ mod rule;
 mod source;
 mod subject;
 
-#[cfg(all(test, feature = "policy"))]
+#[cfg(test)]
+#[cfg(all(feature = "policy", feature = "sigstore"))]
 mod tests;
 
 pub use decision::{Decision, Mode, Rule};

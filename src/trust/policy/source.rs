@@ -57,6 +57,12 @@ pub(super) struct Lists {
     pub(super) signer: Option<ListSigner>,
 }
 
+/// A list, with what says who has signed it.
+struct Signed {
+    list: Vec<u8>,
+    bundle: Option<Vec<u8>>,
+}
+
 /// Who signs lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ListSigner {
@@ -138,7 +144,7 @@ impl Policy {
             let path = self.beside(named);
             let name = path.display().to_string();
             match self.file_with_bundle(&path, wanted.is_some(), env) {
-                Ok(Some((list, bundle))) => {
+                Ok(Some(Signed { list, bundle })) => {
                     let entries = self.entries(&list, bundle, wanted.as_ref(), now);
                     read.push(List { name, entries });
                 }
@@ -177,16 +183,16 @@ impl Policy {
         path: &Path,
         signed: bool,
         env: &Env,
-    ) -> Result<Option<(Vec<u8>, Option<Vec<u8>>)>, Fault> {
+    ) -> Result<Option<Signed>, Fault> {
         let guard = Guard::Strangers { user: env.user };
         let Some(list) = store::read(path, LIST_LIMIT as u64, guard)? else { return Ok(None) };
         if !signed {
-            return Ok(Some((list, None)));
+            return Ok(Some(Signed { list, bundle: None }));
         }
         let mut beside = path.as_os_str().to_owned();
         beside.push(BUNDLE_SUFFIX);
         let bundle = store::read(beside.as_ref(), BUNDLE_LIMIT as u64, Guard::Named)?;
-        Ok(Some((list, bundle)))
+        Ok(Some(Signed { list, bundle }))
     }
 
     /// Reads a list, once it is known who has signed it.
