@@ -189,6 +189,7 @@ impl Command {
             Command::Task(task) => &task.select,
             Command::Skill(skill) => return skill.check(),
             Command::Card(card) => return card.check(),
+            Command::Add(add) => return add.check(),
             Command::Tools(tools) => return tools.check(),
             _ => return Ok(()),
         };
@@ -431,7 +432,7 @@ pub struct Rpc {
 #[argh(example = "mcpmini approve")]
 #[argh(example = "mcpmini approve files")]
 pub struct Approve {
-    /// approve only if the definition has this digest, sha256:HEX
+    /// accept only what has this digest, sha256:HEX
     #[argh(option, arg_name = "DIGEST")]
     pub accept: Option<String>,
 

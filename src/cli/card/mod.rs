@@ -1,7 +1,6 @@
 //! `mcpmini card`: what the card of a server claims, and whether it keeps the rules.
 
 mod check;
-mod sheet;
 mod show;
 
 use smol::LocalExecutor;
