@@ -8,6 +8,7 @@ pub mod help;
 pub mod terminal;
 
 mod access;
+mod adopt;
 mod answer;
 mod answers;
 mod approve;
@@ -158,7 +159,7 @@ async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Ex
         Command::Token(command) => login::token(run, command, executor).await,
         Command::Discover(wanted) => discover::run(run, wanted, executor).await,
         Command::Card(card) => card::run(run, card, executor).await,
-        Command::Add(add) => config::add(run, add),
+        Command::Add(add) => config::add(run, add, executor).await,
         Command::Remove(remove) => config::remove(run, remove),
         Command::Config(config) => config::run(run, config),
         Command::Replay(replay) => replay::run(run, replay).await,

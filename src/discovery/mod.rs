@@ -19,6 +19,7 @@ pub mod lint;
 pub mod lookup;
 pub mod normalise;
 pub mod place;
+pub mod registry;
 
 pub use catalog::Catalog;
 pub use claim::{Claim, Form, Input, Remark, Remote};

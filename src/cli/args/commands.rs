@@ -194,6 +194,7 @@ impl Command {
             Command::Skill(skill) => return skill.check(),
             Command::Policy(policy) => return policy.check(),
             Command::Card(card) => return card.check(),
+            Command::Add(add) => return add.check(),
             Command::Tools(tools) => return tools.check(),
             _ => return Ok(()),
         };
@@ -436,7 +437,7 @@ pub struct Rpc {
 #[argh(example = "mcpmini approve")]
 #[argh(example = "mcpmini approve files")]
 pub struct Approve {
-    /// approve only if the definition has this digest, sha256:HEX
+    /// accept only what has this digest, sha256:HEX
     #[argh(option, arg_name = "DIGEST")]
     pub accept: Option<String>,
 

@@ -88,7 +88,8 @@ pub struct Card {
     #[argh(option, arg_name = "NAME")]
     pub entry: Option<String>,
 
-    /// fill in what the card leaves open, such as a tenant in its URL (repeatable)
+    /// fill in what a document leaves open, such as a tenant in a URL; secrets as a reference
+    /// to a variable (repeatable)
     #[argh(option, arg_name = "NAME=VALUE")]
     pub var: Vec<Variable>,
 

@@ -119,7 +119,7 @@ fn configuration(command: &Command) -> Vec<String> {
     match command {
         Command::Add(add) => {
             let switches = [(add.project, "--project"), (add.force, "--force")];
-            switched(&switches, format!("{} {:?}", add.name, add.server))
+            switched(&switches, format!("{:?}", add.words(false)))
         }
         Command::Remove(remove) => switched(&[(remove.project, "--project")], remove.name.clone()),
         Command::Config(config) => {

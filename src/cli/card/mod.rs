@@ -2,7 +2,6 @@
 //! has signed it.
 
 mod check;
-mod sheet;
 mod show;
 mod verify;
 

@@ -2,17 +2,14 @@
 
 use smol::LocalExecutor;
 
-use super::sheet;
 use crate::cli::args::Format;
 use crate::cli::args::discovery_commands::Card;
-use crate::cli::discover::{self, Access, Said};
+use crate::cli::discover::{self, Access, Asked, Said, sheet};
 use crate::cli::errors::Error;
 use crate::cli::exit::Exit;
 use crate::cli::output;
 use crate::cli::run::Run;
-use crate::discovery::compare::{Difference, Live, differences};
 use crate::discovery::{Candidate, Documents};
-use crate::protocol::json;
 use crate::protocol::params::Members;
 
 /// Shows one card.
@@ -53,9 +50,6 @@ pub(super) fn access(card: &Card) -> Access<'_> {
     }
 }
 
-/// What the server says, and where that differs.
-pub(super) type Asked = (Live, Vec<Difference>);
-
 async fn ask(
     run: &Run<'_>,
     card: &Card,
@@ -66,38 +60,14 @@ async fn ask(
     let said = Said::new(run, &card.var);
     let (entry, address) = discover::entry(run, candidate, &said)?;
     discover::admit(documents, candidate, &address).await?;
-    let live = discover::ask(run, &candidate.shown_name(), &entry, executor).await?;
-    let claim = &candidate.claim;
-    let versions = discover::remote_of(claim).map(|remote| remote.versions.as_slice());
-    let differing = differences(claim, versions.unwrap_or_default(), &live);
-    Ok((live, differing))
+    discover::ask(run, &candidate.shown_name(), &entry, &candidate.claim, executor).await
 }
 
 fn json(candidate: &Candidate, asked: Option<&Asked>) -> String {
     let claimed = discover::json(candidate);
-    let Some((live, differing)) = asked else { return claimed };
-    let list = |texts: &[String]| {
-        let texts: Vec<_> = texts.iter().map(|text| json::string(text)).collect();
-        format!("[{}]", texts.join(","))
-    };
-    let mut said = Members::new();
-    for (name, text) in [("name", &live.name), ("version", &live.version)] {
-        if let Some(text) = text {
-            said.push(name, &json::string(text));
-        }
-    }
-    said.push("protocolVersions", &list(&live.versions));
-    said.push("capabilities", &list(&live.capabilities));
-    let differing = differing.iter().map(|difference| {
-        let mut members = Members::new();
-        members.push("what", &json::string(difference.what));
-        members.push("card", &json::string(&difference.card));
-        members.push("server", &json::string(&difference.server));
-        members.finish()
-    });
+    let Some(asked) = asked else { return claimed };
     let mut members = Members::new();
     members.push("claimed", &claimed);
-    members.push("server", &said.finish());
-    members.push("differences", &format!("[{}]", differing.collect::<Vec<_>>().join(",")));
+    discover::push_asked(&mut members, asked);
     members.finish()
 }

@@ -9,6 +9,7 @@ use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
 use crate::cli::run::Run;
 use crate::discovery::fill::{Answer, Answers, Missing, Unfilled};
+use crate::discovery::registry::Unbuildable;
 use crate::protocol::message::Sent;
 
 /// What the user says.
@@ -33,29 +34,52 @@ impl<'a> Said<'a> {
         let said = |name: &str| self.about(name);
         let file = |path: &str| self.file(path);
         let filled = fill(&Answers { said: &said, file: &file }).map_err(explain)?;
+        self.check_use()?;
+        Ok(filled)
+    }
+
+    /// The same for a command, which can be impossible for more reasons.
+    pub(in crate::cli) fn build<T>(
+        &self,
+        build: impl FnOnce(&Answers<'_>) -> Result<T, Unbuildable>,
+    ) -> Result<Result<T, Unbuildable>, Error> {
+        let said = |name: &str| self.about(name);
+        let file = |path: &str| self.file(path);
+        match build(&Answers { said: &said, file: &file }) {
+            Err(Unbuildable::Unfilled(unfilled)) => Err(explain(unfilled)),
+            Err(other) => Ok(Err(other)),
+            Ok(built) => self.check_use().map(|()| Ok(built)),
+        }
+    }
+
+    fn check_use(&self) -> Result<(), Error> {
         let used = self.used.borrow();
         match self.vars.iter().find(|var| !used.contains(&var.name)) {
-            None => Ok(filled),
+            None => Ok(()),
             Some(var) => {
-                let text =
-                    format!("--var {}: the document leaves nothing of that name open", var.name);
+                let name = &var.name;
+                let text = format!("--var {name}: the document leaves nothing of that name open");
                 Err(Error::new(Exit::Usage, text).phase(Phase::Usage).sent(Sent::No))
             }
         }
     }
 
-    fn about(&self, name: &str) -> Option<Answer> {
+    fn about(&self, name: &str) -> Vec<Answer> {
         self.used.borrow_mut().push(name.to_owned());
-        if let Some(var) = self.vars.iter().rev().find(|var| var.name == name) {
+        let given = self.vars.iter().filter(|var| var.name == name).map(|var| {
             let value = var.value.as_str().to_owned();
-            return Some(match value.contains("${") || value.starts_with('!') {
+            match value.contains("${") || value.starts_with('!') {
                 true => Answer::Reference(value),
                 false => Answer::Plain(value),
-            });
+            }
+        });
+        let given: Vec<_> = given.collect();
+        if !given.is_empty() {
+            return given;
         }
         let name = variable(name);
-        let value = self.run.env.setting(&name)?.into_string().ok()?;
-        Some(Answer::Variable { name, value })
+        let value = self.run.env.setting(&name).and_then(|value| value.into_string().ok());
+        value.into_iter().map(|value| Answer::Variable { name: name.clone(), value }).collect()
     }
 
     fn file(&self, path: &str) -> Option<String> {

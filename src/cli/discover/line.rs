@@ -2,6 +2,9 @@
 
 use super::signature;
 use crate::discovery::claim::{Binding, Remote};
+use crate::discovery::documents::Document;
+use crate::discovery::lookup::Way;
+use crate::discovery::registry::Package;
 use crate::discovery::{Candidate, Claim};
 use crate::protocol::json;
 use crate::protocol::params::Members;
@@ -47,7 +50,6 @@ fn notes(candidate: &Candidate) -> Vec<String> {
 
 /// Whether it is where, and as, the standard says.
 fn is_standard(candidate: &Candidate) -> bool {
-    use crate::discovery::lookup::Way;
     candidate.claim.form.is_current() && !matches!(candidate.way, Way::Legacy(_))
 }
 
@@ -56,17 +58,7 @@ pub(in crate::cli) fn json(candidate: &Candidate) -> String {
     let claim = &candidate.claim;
     let mut members = Members::new();
     members.push("name", &json::string(&candidate.shown_name()));
-    let texts = [
-        ("title", &claim.title),
-        ("version", &claim.version),
-        ("description", &claim.description),
-        ("website", &claim.website),
-    ];
-    for (name, text) in texts {
-        if let Some(text) = text {
-            members.push(name, &json::string(text));
-        }
-    }
+    push_texts(&mut members, claim);
     if let Some(remote) = remote_of(claim) {
         members.push("url", &json::string(&remote.url));
         members.push("transport", &json::string(remote.binding.word()));
@@ -93,21 +85,57 @@ pub(in crate::cli) fn json(candidate: &Candidate) -> String {
     members.push("notes", &list(&notes(candidate)));
     if let Some(document) = &candidate.document {
         members.push("document", &json::string(document.address.as_str()));
-        members.push("card", &card(candidate));
+        members.push("card", &verbatim(document));
     }
     members.finish()
 }
 
-/// The card: as it came, or, from inside of a catalog, as it stands there.
-pub(super) fn card(candidate: &Candidate) -> String {
-    let Some(document) = &candidate.document else { return "null".to_owned() };
+/// The same for a package of a registry: the command that runs it, whole, and the entry as it came.
+pub(in crate::cli) fn package_json(
+    claim: &Claim,
+    package: &Package,
+    words: &[String],
+    document: &Document,
+) -> String {
+    let mut members = Members::new();
+    members.push("name", &json::string(claim.shown_name()));
+    push_texts(&mut members, claim);
+    members.push("package", &json::string(package.kind.word()));
+    members.push("identifier", &json::string(&package.identifier));
+    members.push("argv", &list(words));
+    let names: Vec<_> = package.environment.iter().map(|(name, _)| name.clone()).collect();
+    members.push("env", &list(&names));
+    members.push("source", &json::string("registry"));
+    members.push("signature", &json::string(signature::Signature::NotChecked.word()));
+    members.push("document", &json::string(document.address.as_str()));
+    members.push("card", &verbatim(document));
+    members.finish()
+}
+
+fn push_texts(members: &mut Members, claim: &Claim) {
+    let texts = [
+        ("title", &claim.title),
+        ("version", &claim.version),
+        ("description", &claim.description),
+        ("website", &claim.website),
+    ];
+    for (name, text) in texts {
+        if let Some(text) = text {
+            members.push(name, &json::string(text));
+        }
+    }
+}
+
+/// A document: as it came, or, from inside of a catalog, as it stands there.
+fn verbatim(document: &Document) -> String {
     match std::str::from_utf8(&document.body) {
         Ok(text) if !text.is_empty() => text.trim_start_matches('\u{feff}').trim().to_owned(),
         _ => serde_json::to_string(&document.object).expect("a JSON value always serializes"),
     }
 }
 
-fn list(texts: &[String]) -> String {
+/// Texts as a JSON array.
+pub(super) fn list(texts: &[String]) -> String {
     let texts: Vec<_> = texts.iter().map(|text| json::string(text)).collect();
     format!("[{}]", texts.join(","))
 }

@@ -2,31 +2,77 @@
 
 use smol::LocalExecutor;
 
+use super::line::{list, remote_of};
 use crate::cli::contact::Contact;
 use crate::cli::errors::Error;
+use crate::cli::explain;
 use crate::cli::info::greeting;
 use crate::cli::run::Run;
 use crate::config::{self, Entry};
-use crate::discovery::compare::Live;
+use crate::discovery::Claim;
+use crate::discovery::compare::{Difference, Live, differences};
+use crate::protocol::json;
 use crate::protocol::jsonrpc::scan;
 use crate::protocol::model::server;
+use crate::protocol::params::Members;
 
-/// Asks the server that a definition says, which stands in no file.
+/// What a server says about itself, and where its card differs.
+#[derive(Debug)]
+pub(in crate::cli) struct Asked {
+    pub(in crate::cli) live: Live,
+    pub(in crate::cli) differing: Vec<Difference>,
+}
+
+/// Asks the server that a definition says, which stands in no file, and holds the claim against it.
 pub(in crate::cli) async fn ask(
     run: &Run<'_>,
     name: &str,
     entry: &Entry,
+    claim: &Claim,
     executor: &LocalExecutor<'static>,
-) -> Result<Live, Error> {
-    let resolved =
-        config::resolve_entry(name, entry, run.env).map_err(super::super::explain::config)?;
+) -> Result<Asked, Error> {
+    let resolved = config::resolve_entry(name, entry, run.env).map_err(explain::config)?;
     let mut contact = Contact::of(run, &resolved, executor)?;
     let live = of(&mut contact).await;
     contact.close().await;
     match run.over() {
         Some(error) => Err(error),
-        None => live,
+        None => Ok(held(claim, live?)),
     }
+}
+
+/// A claim, held against what the server says.
+pub(in crate::cli) fn held(claim: &Claim, live: Live) -> Asked {
+    let versions = remote_of(claim).map(|remote| remote.versions.as_slice());
+    let differing = differences(claim, versions.unwrap_or_default(), &live);
+    Asked { live, differing }
+}
+
+/// Adds what a server says to a JSON object.
+pub(in crate::cli) fn push_asked(members: &mut Members, asked: &Asked) {
+    let Asked { live, differing } = asked;
+    let mut said = Members::new();
+    for (name, text) in [("name", &live.name), ("version", &live.version)] {
+        if let Some(text) = text {
+            said.push(name, &json::string(text));
+        }
+    }
+    said.push("protocolVersions", &list(&live.versions));
+    said.push("capabilities", &list(&live.capabilities));
+    members.push("server", &said.finish());
+    members.push("differences", &differences_json(differing));
+}
+
+/// Differences as a JSON array.
+pub(in crate::cli) fn differences_json(differing: &[Difference]) -> String {
+    let one = |difference: &Difference| {
+        let mut members = Members::new();
+        members.push("what", &json::string(difference.what));
+        members.push("card", &json::string(&difference.card));
+        members.push("server", &json::string(&difference.server));
+        members.finish()
+    };
+    format!("[{}]", differing.iter().map(one).collect::<Vec<_>>().join(","))
 }
 
 /// What the server of a contact says about itself.

@@ -7,14 +7,16 @@ mod failure;
 mod line;
 mod live;
 mod probe;
+pub(super) mod sheet;
 pub(super) mod signature;
 
 pub(super) use answers::Said;
 pub(super) use documents::{Access, admit, documents, findings, options, place, read_file};
 pub(super) use entry::entry;
 pub(super) use failure::{choose, nothing};
-pub(super) use line::{json, remote_of};
-pub(super) use live::ask;
+pub(super) use line::{json, package_json};
+pub(super) use live::{Asked, ask, push_asked};
+pub(super) use sheet::said;
 
 use smol::LocalExecutor;
 

@@ -77,41 +77,52 @@ impl<'a> Filler<'a> {
         }
     }
 
-    pub(in crate::discovery) fn said(&self, name: &str) -> Option<Answer> {
-        (self.answers.said)(name)
-    }
-
-    /// The value of an input; `None` when it is left out, or missing.
+    /// The value of an input; `None` when it is left out, or missing. The last one that was given
+    /// counts.
     pub(in crate::discovery) fn input(
         &mut self,
         name: &str,
         input: &Input,
     ) -> Result<Option<Value>, Unfilled> {
+        Ok(self.inputs(name, input)?.pop())
+    }
+
+    /// All values of an input that may be repeated.
+    pub(in crate::discovery) fn inputs(
+        &mut self,
+        name: &str,
+        input: &Input,
+    ) -> Result<Vec<Value>, Unfilled> {
         if let Some(template) = &input.value {
-            return self.template(template, &input.variables);
+            return Ok(self.template(template, &input.variables)?.into_iter().collect());
         }
-        let said = self.said(name).map(|said| match said {
-            Answer::Variable { name, .. } if input.is_secret => {
-                Answer::Reference(format!("${{{name}}}"))
-            }
-            Answer::Variable { value, .. } => Answer::Plain(value),
-            other => other,
-        });
-        match said {
-            Some(Answer::Plain(text)) if input.is_secret && !text.is_empty() => {
-                Err(Unfilled::Plain { name: name.to_owned() })
-            }
-            Some(Answer::Plain(text)) => self.checked(name, input, text).map(Some),
-            Some(reference) => Ok(Some(Value(vec![reference]))),
-            None => match &input.default {
-                Some(default) => self.checked(name, input, default.clone()).map(Some),
+        let said = (self.answers.said)(name);
+        if said.is_empty() {
+            return match &input.default {
+                Some(default) => Ok(vec![self.checked(name, input, default.clone())?]),
                 None => {
                     if input.is_required {
                         self.miss(name, input);
                     }
-                    Ok(None)
+                    Ok(Vec::new())
                 }
-            },
+            };
+        }
+        said.into_iter().map(|said| self.answer(name, input, said)).collect()
+    }
+
+    fn answer(&self, name: &str, input: &Input, said: Answer) -> Result<Value, Unfilled> {
+        match said {
+            Answer::Variable { name, .. } if input.is_secret => {
+                Ok(Value(vec![Answer::Reference(format!("${{{name}}}"))]))
+            }
+            Answer::Plain(text) if input.is_secret && !text.is_empty() => {
+                Err(Unfilled::Plain { name: name.to_owned() })
+            }
+            Answer::Plain(text) | Answer::Variable { value: text, .. } => {
+                self.checked(name, input, text)
+            }
+            reference @ Answer::Reference(_) => Ok(Value(vec![reference])),
         }
     }
 

@@ -20,8 +20,8 @@ use crate::protocol::Revision;
 
 /// Where values come from.
 pub struct Answers<'a> {
-    /// What the user says about a name: `--var`, or a variable.
-    pub said: &'a dyn Fn(&str) -> Option<Answer>,
+    /// What the user says about a name: `--var`, each time it was given, or a variable.
+    pub said: &'a dyn Fn(&str) -> Vec<Answer>,
     /// The path of a file that is there, with `~` followed; `None` when it is not.
     pub file: &'a dyn Fn(&str) -> Option<String>,
 }

@@ -9,8 +9,8 @@ use std::fmt;
 use serde_json::Value;
 use url::Url;
 
-pub(super) use self::syntax::is_name;
-use self::syntax::{is_clean_path, is_meta_key, is_range, is_remote_url, is_semantic, is_size};
+use self::syntax::{is_clean_path, is_meta_key, is_remote_url, is_semantic, is_size};
+pub(super) use self::syntax::{is_name, is_range};
 use super::document::Object;
 use crate::net::Address;
 

@@ -78,6 +78,8 @@ pub enum Way {
     Named,
     /// In a file.
     File,
+    /// In a registry.
+    Registry,
 }
 
 /// A manifest whose endpoint is not in the card that it points to.
@@ -255,6 +257,7 @@ impl Way {
             Way::Legacy(_) => "legacy",
             Way::Named => "document",
             Way::File => "file",
+            Way::Registry => "registry",
         }
     }
 }

@@ -15,8 +15,8 @@ mod tests;
 
 use serde_json::Value;
 
-pub(super) use self::parts::inputs;
 use self::parts::{headers, hints};
+pub(super) use self::parts::{input, inputs};
 use super::claim::{Binding, Claim, Form, Remark, Remote};
 use super::document::{Object, object, text, texts};
 use crate::net::Address;
@@ -61,6 +61,11 @@ pub fn normalise(document: &Object, base: Option<&Address>) -> Option<Normal> {
         return None;
     };
     Some(Normal { claims, pointer })
+}
+
+/// What a registry says about a server, whose endpoints are never relative.
+pub(super) fn of_registry(server: &Object) -> Claim {
+    Claim { form: Form::Registry, ..Reader { base: None }.card(server) }
 }
 
 /// Whether the schema or the members are those of a v1 card without remotes.

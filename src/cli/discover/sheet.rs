@@ -1,11 +1,12 @@
 //! A card for people: what is claimed, by whom, and what the server says to that.
 
-use super::show::Asked;
-use crate::cli::discover::signature;
+use super::live::Asked;
+use super::signature;
 use crate::cli::output::cell;
-use crate::discovery::Candidate;
 use crate::discovery::claim::{Input, Remote};
 use crate::discovery::documents::Origin;
+use crate::discovery::registry::Package;
+use crate::discovery::{Candidate, Claim};
 
 /// How wide the column of names is.
 const NAMES: usize = 13;
@@ -45,18 +46,59 @@ pub(in crate::cli) fn text(candidate: &Candidate, asked: Option<&Asked>) -> Stri
     source(&mut sheet, candidate);
     claim.remarks.iter().for_each(|remark| sheet.row("note", &remark.to_string()));
     sheet.line("All of this is claimed, and none of it proven.");
-    if let Some((live, differing)) = asked {
-        sheet.0.push('\n');
-        let name = live.name.as_deref().unwrap_or("(no name)");
-        let version = live.version.as_deref().unwrap_or_default();
-        sheet.line(&format!("The server says: {name} {version}"));
-        sheet.row("protocol", &live.versions.join(", "));
-        sheet.row("can", &live.capabilities.join(", "));
-        match differing.as_slice() {
-            [] => sheet.row("card", "says the same"),
-            some => some.iter().for_each(|it| sheet.row("differs", &it.to_string())),
-        }
+    if let Some(asked) = asked {
+        sheet.0.push_str(&said(asked, false));
     }
+    sheet.0
+}
+
+/// What a server says about itself, and where its card differs.
+pub(in crate::cli) fn said(asked: &Asked, is_unclaimed: bool) -> String {
+    let Asked { live, differing } = asked;
+    let mut sheet = Sheet::default();
+    if !is_unclaimed {
+        sheet.0.push('\n');
+    }
+    let name = live.name.as_deref().unwrap_or("(no name)");
+    let version = live.version.as_deref().unwrap_or_default();
+    sheet.line(&format!("The server says: {name} {version}"));
+    sheet.row("protocol", &live.versions.join(", "));
+    sheet.row("can", &live.capabilities.join(", "));
+    match differing.as_slice() {
+        [] if is_unclaimed => (),
+        [] => sheet.row("card", "says the same"),
+        some => some.iter().for_each(|it| sheet.row("differs", &it.to_string())),
+    }
+    sheet.0
+}
+
+/// All about a package of the registry. `words` is the command that runs it, in quotes and whole.
+pub(in crate::cli) fn package(
+    claim: &Claim,
+    package: &Package,
+    words: &str,
+    document: &str,
+) -> String {
+    let mut sheet = Sheet::default();
+    let version = claim.version.as_deref().unwrap_or_default();
+    sheet.line(&format!("{} {version}", claim.shown_name()));
+    sheet.row("title", claim.title.as_deref().unwrap_or_default());
+    sheet.row("about", claim.description.as_deref().unwrap_or_default());
+    sheet.row("website", claim.website.as_deref().unwrap_or_default());
+    sheet.row("package", &format!("{} {}", package.kind.word(), package.identifier));
+    sheet.row("runs", words);
+    for (name, variable) in &package.environment {
+        sheet.row("  variable", &input(name, variable));
+    }
+    let arguments = package.runtime_arguments.iter().chain(&package.arguments);
+    for argument in arguments.filter(|argument| argument.input.value.is_none()) {
+        let name = argument.name.as_deref().or(argument.flag.as_deref()).unwrap_or_default();
+        sheet.row("  argument", &input(name, &argument.input));
+    }
+    sheet.row("claimed by", document);
+    sheet.row("owner", "the registry checks who may publish under a name, and no more");
+    sheet.row("signature", signature::Signature::NotChecked.text());
+    sheet.line("All of this is claimed, and none of it proven.");
     sheet.0
 }
 
