@@ -56,7 +56,7 @@ pub struct Discover {
     pub place: String,
 }
 
-/// show what a server's card claims, check it, or verify who signed it
+/// show or check what a server's card claims, or who signed it
 #[derive(Debug, Clone, Default, PartialEq, Eq, FromArgs, ArgsInfo)]
 #[argh(subcommand, name = "card", help_triggers("-h", "--help"))]
 #[argh(
@@ -77,8 +77,8 @@ pub struct Discover {
 #[argh(note = "With --json a card is printed as it came, and with --connect what the server says.")]
 #[argh(example = "mcpmini card https://mcp.example.com/mcp --connect")]
 #[argh(example = "mcpmini card check server-card.json")]
-#[argh(example = "mcpmini card verify server-card.json --issuer https://accounts.google.com \
-                  --identity releases@example.com")]
+#[argh(example = "mcpmini card verify card.json --identity $who --issuer $provider")]
+#[argh(example = "mcpmini card verify https://mcp.example.com/mcp --public-key their.pub")]
 pub struct Card {
     /// ask the server itself, and tell where it differs from its card
     #[argh(switch)]

@@ -5,6 +5,7 @@ use crate::cli::args::choices::{Color, Format, Http, IdFormat, Shell, Transport}
 use crate::cli::args::config_commands::Action;
 use crate::cli::args::discovery_commands::CardAction;
 use crate::cli::args::many::CacheAction;
+use crate::cli::args::policy_commands::PolicyAction;
 use crate::cli::args::primitives::TaskAction;
 use crate::cli::args::table::Flag;
 use crate::config::Kind;
@@ -44,7 +45,10 @@ pub(super) fn of_word(command: &str, name: &str) -> Offer {
         "METHOD" => method::names().collect(),
         "ACTION" if command == "config" => Action::ALL.iter().map(|value| value.word()).collect(),
         "ACTION" if command == "task" => TaskAction::ALL.iter().map(|value| value.word()).collect(),
-        "[show|check] URL|FILE" => CardAction::ALL.iter().map(|value| value.word()).collect(),
+        "check|refresh" => PolicyAction::ALL.iter().map(|value| value.word()).collect(),
+        "[show|check|verify] URL|FILE" => {
+            CardAction::ALL.iter().map(|value| value.word()).collect()
+        }
         "ls|clear" => CacheAction::ALL.iter().map(|value| value.word()).collect(),
         "KIND" => Kind::ALL.iter().map(|(_, word)| *word).collect(),
         _ if name.contains("FILE") => return Offer::Files,
