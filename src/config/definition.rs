@@ -30,6 +30,8 @@ pub struct Definition {
     pub disabled: bool,
     /// The document that it was made from, which may have changed since.
     pub card: Option<String>,
+    /// The entry of the registry that it was made from: `com.example/weather@1.2.0`.
+    pub registry: Option<String>,
     /// The canonical text of all that was said, known fields or not.
     canonical: Secret,
 }
@@ -102,6 +104,7 @@ impl Definition {
         let start_timeout = fields.milliseconds("startupTimeout");
         let protocol = protocol(&mut fields);
         let card = fields.string("card");
+        let registry = fields.string("registry");
         let disabled = [fields.flag("disabled"), fields.flag("enabled").map(|enabled| !enabled)];
         let issues = fields.into_issues();
         let (Some(target), true) = (target, issues.is_empty()) else { return Err(issues) };
@@ -114,6 +117,7 @@ impl Definition {
             protocol,
             disabled: disabled.contains(&Some(true)),
             card,
+            registry,
             canonical: Secret::new(canonical),
         })
     }
@@ -125,7 +129,7 @@ impl Definition {
             Some(Definition::plain(Target::Http(HttpTarget::new(url)), canonical))
         };
         match word {
-            Word::Name { .. } => None,
+            Word::Name { .. } | Word::Registry(_) => None,
             Word::Url(url) => http(url.to_string()),
             Word::Socket(socket) => {
                 http(format!("unix:{}#{}", socket.path.display(), socket.target))
@@ -152,6 +156,7 @@ impl Definition {
             protocol: None,
             disabled: false,
             card: None,
+            registry: None,
             canonical: Secret::new(canonical),
         }
     }

@@ -60,6 +60,8 @@ pub enum ConfigError {
         /// The files that were looked into, or for.
         looked_at: Vec<PathBuf>,
     },
+    /// No server was added from this entry of the registry.
+    NotAdded(String),
     /// The server is switched off.
     Disabled {
         /// The server.
@@ -149,6 +151,14 @@ impl fmt::Display for ConfigError {
             ConfigError::Unknown { name, only, suggestion, known, looked_at } => {
                 unknown(f, name, *only, suggestion.as_deref(), known)?;
                 looked_at_files(f, looked_at)
+            }
+            ConfigError::NotAdded(entry) => {
+                let entry = printable(entry);
+                write!(
+                    f,
+                    "no server was added from registry:{entry}; to see what it is and to add it: \
+                     mcpmini add registry:{entry}"
+                )
             }
             ConfigError::Disabled { server, path } => {
                 write!(f, "server \"{}\" is disabled in {}", printable(server), path.display())

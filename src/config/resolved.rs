@@ -96,8 +96,23 @@ pub fn resolve(word: &str, env: &Env, overrides: &Overrides) -> Result<Resolved,
     if let Word::Name { layer, name } = &parsed {
         return Search { env, overrides }.find(*layer, name);
     }
-    let definition = Definition::of_word(&parsed).expect("only a name defines nothing by itself");
+    if let Word::Registry(entry) = &parsed {
+        return added_from(entry, env, overrides);
+    }
+    let definition = Definition::of_word(&parsed).expect("a name is looked up and defines nothing");
     Ok(Resolved { name: word.to_owned(), origin: Origin::CommandLine, definition })
+}
+
+/// The first server that was added from an entry of the registry, of whatever version unless the
+/// entry names one. The registry itself is not asked: what it says is used only when it was added.
+fn added_from(entry: &str, env: &Env, overrides: &Overrides) -> Result<Resolved, ConfigError> {
+    let is_meant =
+        |from: &str| from == entry || !entry.contains('@') && from.split('@').next() == Some(entry);
+    let (listed, _) = list(env, overrides);
+    let servers = listed.into_iter().filter_map(|server| server.resolved.ok());
+    let mut meant =
+        servers.filter(|server| server.definition.registry.as_deref().is_some_and(is_meant));
+    meant.next().ok_or_else(|| ConfigError::NotAdded(entry.to_owned()))
 }
 
 /// The later file that defines a server of this name, too, and so is hidden by this one.

@@ -2,6 +2,8 @@
 
 use std::os::unix::fs::PermissionsExt;
 
+use serde_json::Value;
+
 use super::consent::Consent;
 use super::found::{complete, name_of};
 use super::{Adoptable, usage};
@@ -16,7 +18,7 @@ use crate::discovery::documents::Miss;
 use crate::discovery::fill;
 use crate::discovery::lookup::Way;
 use crate::discovery::registry::{self, Kind, Listed, Package, Status, Unbuildable};
-use crate::discovery::{Candidate, Documents};
+use crate::discovery::{Candidate, Claim, Documents};
 use crate::net::Address;
 use crate::protocol::message::Sent;
 
@@ -103,6 +105,7 @@ async fn of_remote(
     let said = Said::new(run, &add.var);
     let (mut entry, address) = discover::entry(run, &candidate, &said)?;
     discover::admit(documents, &candidate, &address).await?;
+    entry.insert("registry".to_owned(), registered(&candidate.shown_name(), &candidate.claim));
     complete(run, &mut entry);
     Ok(Adoptable {
         name: name_of(&candidate.shown_name(), &address),
@@ -138,6 +141,7 @@ fn of_package(run: &Run<'_>, add: &Add, name: &str, listed: &Listed) -> Result<A
     if let Some(cwd) = &run.globals.cwd {
         entry.insert("cwd".to_owned(), run.env.absolute(cwd).to_string_lossy().as_ref().into());
     }
+    entry.insert("registry".to_owned(), registered(name, &listed.claim));
     timing(run.globals, &mut entry);
     let document = &listed.document.address;
     let words = quoting::join(command.words.iter().map(String::as_str));
@@ -152,6 +156,14 @@ fn of_package(run: &Run<'_>, add: &Add, name: &str, listed: &Listed) -> Result<A
         claim: listed.claim.clone(),
         is_unclaimed: false,
     })
+}
+
+/// The entry of the registry, by which the server can be named from then on.
+fn registered(name: &str, claim: &Claim) -> Value {
+    match &claim.version {
+        Some(version) => format!("{name}@{version}").into(),
+        None => name.into(),
+    }
 }
 
 /// The package that is meant: of the kind that is wanted, else the first whose program is installed.

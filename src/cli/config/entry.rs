@@ -91,7 +91,7 @@ fn address(word: &str) -> Result<Address, Error> {
     match Word::parse(word).map_err(|error| explain::config(error.into()))? {
         Word::Url(_) | Word::Socket(_) => Ok(Address::Url),
         Word::Command(words) => Ok(Address::Command(words)),
-        Word::Name { .. } => {
+        Word::Name { .. } | Word::Registry(_) => {
             let text = format!("{} is no URL", quoting::quote(word));
             Err(usage(&text).hint("a command goes after --: mcpmini add NAME -- COMMAND ARG..."))
         }

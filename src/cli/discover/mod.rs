@@ -6,6 +6,7 @@ mod entry;
 mod failure;
 mod line;
 mod live;
+mod origin;
 mod probe;
 pub(super) mod sheet;
 pub(super) mod signature;
@@ -15,7 +16,8 @@ pub(super) use documents::{Access, admit, documents, findings, options, place, r
 pub(super) use entry::entry;
 pub(super) use failure::{choose, nothing};
 pub(super) use line::{json, package_json};
-pub(super) use live::{Asked, ask, push_asked};
+pub(super) use live::{Asked, ask, differences_json, push_asked};
+pub(super) use origin::{Origin, origin};
 pub(super) use sheet::said;
 
 use smol::LocalExecutor;
