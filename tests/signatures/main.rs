@@ -1,6 +1,7 @@
 //! Signatures of Server Cards, judged: the bundles of the sigstore project, and vectors of our own.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
+#![allow(clippy::print_stdout, reason = "a test that is skipped, and what was judged, is told")]
 
 mod bundles;
 #[cfg(feature = "sigstore")]
