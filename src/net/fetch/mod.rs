@@ -14,6 +14,7 @@
 mod error;
 mod route;
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use async_io::Timer;
@@ -22,9 +23,10 @@ use http::header::{ACCEPT, HeaderMap, HeaderName, IF_MODIFIED_SINCE, IF_NONE_MAT
 use http::{HeaderValue, Method, StatusCode};
 
 pub use self::error::FetchError;
-use self::route::Route;
+use self::route::{Resolver, Route};
 use super::{
-    Address, Authorization, Headers, HttpVersion, Lanes, Reply, Request, Resolve, Settings, Zone,
+    Address, Authorization, Headers, HttpVersion, InvalidAddress, Lanes, Reply, Request, Resolve,
+    Settings, Zone,
 };
 use crate::protocol::message::Sent;
 
@@ -46,6 +48,7 @@ pub struct Fetcher {
     behind_socket: Option<Address>,
     /// How long one request may take, its body included.
     patience: Duration,
+    resolver: Resolver,
 }
 
 /// What is allowed beyond the rules.
@@ -130,13 +133,20 @@ impl Fetcher {
         settings.tls.key = None;
         settings.http_version = HttpVersion::Auto;
         let behind_socket = settings.unix_socket.as_ref().map(|_| server.clone());
-        Fetcher { settings, policy, behind_socket, patience: PATIENCE }
+        let resolver = Resolver::default();
+        Fetcher { settings, policy, behind_socket, patience: PATIENCE, resolver }
     }
 
     /// The same with another limit for one request, its body included.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Fetcher {
         Fetcher { patience, ..self }
+    }
+
+    /// The same with another way to find the addresses of a name than to ask the system.
+    #[must_use]
+    pub fn with_resolver(self, resolve: impl Fn(&str) -> Vec<IpAddr> + 'static) -> Fetcher {
+        Fetcher { resolver: Resolver::Other(Box::new(resolve)), ..self }
     }
 
     /// Fetches a document of at most `limit` bytes. What came is told whatever its status is.
@@ -281,7 +291,11 @@ fn redirect(fetched: &Fetched) -> Result<Option<Address>, FetchError> {
     let followed = matches!(fetched.status.as_u16(), 301 | 302 | 303 | 307 | 308);
     let Some(location) = location.filter(|_| followed) else { return Ok(None) };
     let from = &fetched.address;
-    let next = from.join(location.to_str().unwrap_or_default());
+    // Browsers read it as UTF-8, too.
+    let next = match std::str::from_utf8(location.as_bytes()) {
+        Ok(location) => from.join(location),
+        Err(_) => Err(InvalidAddress::Syntax("it is not UTF-8".to_owned())),
+    };
     match next {
         Ok(next) if from.is_tls() && !next.is_tls() => {
             Err(FetchError::BadRedirect { from: from.clone(), why: None })
