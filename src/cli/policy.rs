@@ -9,6 +9,7 @@ use super::explain;
 use super::originals::{Originals, Place, Wanted};
 use super::output::{self, Table};
 use super::run::Run;
+use super::signed;
 use super::target;
 use crate::config::{self, Endpoint, Overrides, Server, quoting};
 use crate::net::{self, Source};
@@ -18,9 +19,8 @@ use crate::protocol::params::Members;
 use crate::trust::policy::{Decision, LIST_LIMIT, Policies, PolicyError, Rule, store_list};
 use crate::trust::signature::{BUNDLE_LIMIT, BUNDLE_SUFFIX};
 
-/// What lists and their bundles are asked for as.
+/// What lists are asked for as.
 const LIST: &str = "application/jsonl, application/json;q=0.9, */*;q=0.1";
-const BUNDLE: &str = "application/vnd.dev.sigstore.bundle.v0.3+json, application/json;q=0.9";
 
 /// Lets a server pass that the policies admit. It is not started or contacted for that.
 pub(super) fn admit(run: &Run<'_>, server: &Server) -> Result<(), Error> {
@@ -203,7 +203,7 @@ async fn fetch(run: &Run<'_>, url: &str) -> Result<(), Error> {
     let asked = Wanted { what, accept: LIST, limit: LIST_LIMIT, source: Source::User };
     let list = documents.get(&place, asked).await?;
     let what = "the bundle of the list of what is revoked";
-    let asked = Wanted { what, accept: BUNDLE, limit: BUNDLE_LIMIT, source: Source::User };
+    let asked = Wanted { what, accept: signed::BUNDLE, limit: BUNDLE_LIMIT, source: Source::User };
     let bundle = documents.find(&place.with_suffix(BUNDLE_SUFFIX), asked).await?;
     store_list(url, list, bundle, run.env)
         .map_err(|fault| Error::new(Exit::Config, fault.to_string()).phase(Phase::Trust))

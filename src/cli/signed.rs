@@ -1,17 +1,51 @@
 //! What a verified signature says, for people and for programs, and what it does not say.
 
+use std::path::{Path, PathBuf};
+
+use super::errors::{Error, Phase};
+use super::exit::Exit;
+use super::output;
+use super::run::Run;
+use super::sources;
 use crate::protocol::params::Members;
 use crate::protocol::{json, rfc3339};
+use crate::trust::signature::sigstore::TrustRoot;
 use crate::trust::signature::{Certificate, Covers, Signer, Verified};
 
+/// The variable that names the authorities and logs to trust.
+const ROOT_VARIABLE: &str = "MCPMINI_TRUSTED_ROOT";
+
 /// What the trusted root is called that is built in.
-pub(super) const PUBLIC_ROOT: &str = "the public sigstore, as it was when this program was built";
+const PUBLIC_ROOT: &str = "the public sigstore, as it was when this program was built";
+
+/// What a bundle is asked for as.
+pub(super) const BUNDLE: &str =
+    "application/vnd.dev.sigstore.bundle.v0.3+json, application/json;q=0.9";
 
 /// What no signature of a card says.
 const UNVERIFIED: [&str; 2] = [
     "that the server which answers is the one that the card describes",
     "that what the card claims is true",
 ];
+
+/// The authorities and logs to trust, and what they are called: those of `--trusted-root`, of the
+/// variable, or those that are built in.
+pub(super) fn root(run: &Run<'_>, option: Option<&Path>) -> Result<(TrustRoot, String), Error> {
+    let variable = || Some((ROOT_VARIABLE, PathBuf::from(run.env.setting(ROOT_VARIABLE)?)));
+    let named = option.map(|path| ("--trusted-root", path.to_owned())).or_else(variable);
+    let Some((what, path)) = named else {
+        let root = TrustRoot::production().map_err(|refusal| {
+            Error::new(Exit::Bug, format!("the trusted root that is built in: {refusal}"))
+        })?;
+        return Ok((root, PUBLIC_ROOT.to_owned()));
+    };
+    let text = sources::text_file(run, &path, what)?;
+    let root = TrustRoot::from_json(text.as_bytes()).map_err(|refusal| {
+        let text = format!("{what} {}: {refusal}", path.display());
+        Error::new(Exit::Config, text).phase(Phase::Config)
+    })?;
+    Ok((root, path.display().to_string()))
+}
 
 /// A card of which was verified who signed it.
 #[derive(Debug)]
@@ -33,10 +67,10 @@ impl Report<'_> {
     pub(super) fn text(&self) -> String {
         let mut text = format!("{} is signed\n", self.place);
         for (name, value) in self.facts() {
-            text += &format!("{name:<16}{value}\n");
+            text += &format!("{name:<16}{}\n", output::cell(&value));
         }
         for endpoint in self.remembered {
-            text += &format!("{:<16}{endpoint}\n", "remembered for");
+            text += &format!("{:<16}{}\n", "remembered for", output::cell(endpoint));
         }
         for unverified in self.unverified() {
             text += &format!("{:<16}{unverified}\n", "not verified");

@@ -15,7 +15,7 @@ about        Tells the weather.
 endpoint     $O/mcp (streamable-http)
 claimed by   $O/mcp/server-card (fetched)
 found as     server-card, the standard's form (v1)
-signature    not checked
+signature    none
 All of this is claimed, and none of it proven.
 ";
     assert_eq!((outcome.code, site.plain(&outcome.out).as_str()), (0, expected), "{outcome:?}");
@@ -28,7 +28,7 @@ fn no_claim_can_pass_for_another() {
     let site = Site::new(&[(PLACE, Page::json(&forged))]);
     let outcome = mcpmini(&Scratch::new(), &["card", &site.at("/mcp")]);
     let signatures = outcome.out.lines().filter(|line| line.starts_with("signature"));
-    assert_eq!(signatures.collect::<Vec<_>>(), ["signature    not checked"]);
+    assert_eq!(signatures.collect::<Vec<_>>(), ["signature    none"]);
     assert!(!outcome.out.contains('\u{1b}'), "{outcome:?}");
 }
 

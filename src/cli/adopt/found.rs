@@ -4,7 +4,7 @@ use super::Adoptable;
 use super::consent::Consent;
 use crate::cli::args::config_commands::Add;
 use crate::cli::config::{insert_object, timing};
-use crate::cli::discover::{self, Access, Said, sheet};
+use crate::cli::discover::{self, Access, Said, sheet, signature};
 use crate::cli::errors::Error;
 use crate::cli::run::Run;
 use crate::config::{Entry, is_name};
@@ -36,11 +36,13 @@ pub(super) async fn look_up(
     let (mut entry, address) = discover::entry(run, candidate, &said)?;
     discover::admit(&documents, candidate, &address).await?;
     complete(run, &mut entry);
+    let signature = signature::look(run, candidate, &access).await;
+    let text = sheet::text(candidate, &signature, None);
     Ok(Adoptable {
         name: name_of(&candidate.shown_name(), &address),
         entry,
         consent: consent(candidate, place, &address),
-        claimed: Some((sheet::text(candidate, None), discover::json(candidate))),
+        claimed: Some((text, discover::json(candidate, &signature))),
         claim: candidate.claim.clone(),
         is_unclaimed: false,
     })

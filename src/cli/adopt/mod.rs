@@ -134,6 +134,8 @@ fn heed(
             run.warn(&format!("the server wants to know who is asking: mcpmini login {name}"));
             Ok(None)
         }
+        // A policy does not admit it, so nobody could use it.
+        Some(Err(error)) if error.exit == Exit::Trust => Err(error),
         Some(Err(error)) if found.is_unclaimed || run.over().is_some() => Err(error),
         Some(Err(error)) => {
             run.warn(&format!("the server could not be asked: {}", error.message));

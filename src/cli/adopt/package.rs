@@ -9,6 +9,7 @@ use super::found::{complete, name_of};
 use super::{Adoptable, usage};
 use crate::cli::args::config_commands::Add;
 use crate::cli::config::{insert_object, timing};
+use crate::cli::discover::signature::Signature;
 use crate::cli::discover::{self, Access, Said, sheet};
 use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
@@ -111,7 +112,10 @@ async fn of_remote(
         name: name_of(&candidate.shown_name(), &address),
         entry,
         consent: Some(Consent { from, why: WHY }),
-        claimed: Some((sheet::text(&candidate, None), discover::json(&candidate))),
+        claimed: Some((
+            sheet::text(&candidate, &Signature::NotChecked, None),
+            discover::json(&candidate, &Signature::NotChecked),
+        )),
         claim: candidate.claim,
         is_unclaimed: false,
     })

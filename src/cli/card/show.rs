@@ -4,6 +4,7 @@ use smol::LocalExecutor;
 
 use crate::cli::args::Format;
 use crate::cli::args::discovery_commands::Card;
+use crate::cli::discover::signature::{self, Signature};
 use crate::cli::discover::{self, Access, Asked, Said, sheet};
 use crate::cli::errors::Error;
 use crate::cli::exit::Exit;
@@ -23,14 +24,15 @@ pub(super) async fn run(
     let place = discover::place(card.place())?;
     let found = discover::findings(run, &documents, &place, &access).await?;
     let candidate = discover::choose(card.place(), &place, &found)?;
+    let signature = signature::look(run, candidate, &access).await;
     let live = match card.connect {
         true => Some(ask(run, card, candidate, &documents, executor).await),
         false => None,
     };
     let shown = live.as_ref().and_then(|live| live.as_ref().ok());
     match run.settings.output {
-        Format::Json => output::write_line(run, &json(candidate, shown))?,
-        _ => output::write(run, sheet::text(candidate, shown).as_bytes())?,
+        Format::Json => output::write_line(run, &json(candidate, &signature, shown))?,
+        _ => output::write(run, sheet::text(candidate, &signature, shown).as_bytes())?,
     }
     match live {
         Some(Err(error)) => Err(error),
@@ -63,8 +65,8 @@ async fn ask(
     discover::ask(run, &candidate.shown_name(), &entry, &candidate.claim, executor).await
 }
 
-fn json(candidate: &Candidate, asked: Option<&Asked>) -> String {
-    let claimed = discover::json(candidate);
+fn json(candidate: &Candidate, signature: &Signature, asked: Option<&Asked>) -> String {
+    let claimed = discover::json(candidate, signature);
     let Some(asked) = asked else { return claimed };
     let mut members = Members::new();
     members.push("claimed", &claimed);

@@ -21,14 +21,10 @@ use crate::trust::signature::{
 /// The longest card unless the command line says otherwise, in bytes.
 const CARD_LIMIT: usize = 1 << 20;
 
-/// What a card, a bundle, a catalog and a domain's keys are asked for as.
+/// What a card, a catalog and a domain's keys are asked for as.
 const CARD: &str = "application/mcp-server-card+json, application/json;q=0.9";
-const BUNDLE: &str = "application/vnd.dev.sigstore.bundle.v0.3+json, application/json;q=0.9";
 const CATALOG: &str = "application/ai-catalog+json, application/json;q=0.9";
 const DID_DOCUMENT: &str = "application/did+json, application/json;q=0.9";
-
-/// The variable that names the authorities and logs to trust.
-const ROOT_VARIABLE: &str = "MCPMINI_TRUSTED_ROOT";
 
 /// Verifies who has signed a card, and prints what that says and what it does not.
 pub(super) async fn run(run: &Run<'_>, card: &Card) -> Result<Exit, Error> {
@@ -85,7 +81,7 @@ impl<'a> Command<'a> {
     fn read(run: &'a Run<'a>, card: &'a Card) -> Result<Command<'a>, Error> {
         let key = card.public_key.as_deref().map(|path| public_key(run, path)).transpose()?;
         let wanted = wanted(run, card, key.as_ref())?;
-        let (root, root_name) = root(run, card)?;
+        let (root, root_name) = signed::root(run, card.trusted_root.as_deref())?;
         let policy =
             Policy { allow_private: run.access.allow_private, allow_http: card.allow_http };
         Ok(Command {
@@ -112,8 +108,12 @@ impl<'a> Command<'a> {
     }
 
     async fn bundle(&self) -> Result<Vec<u8>, Error> {
-        let asked =
-            Asked { what: "the bundle", accept: BUNDLE, limit: BUNDLE_LIMIT, source: Source::User };
+        let asked = Asked {
+            what: "the bundle",
+            accept: signed::BUNDLE,
+            limit: BUNDLE_LIMIT,
+            source: Source::User,
+        };
         if let Some(place) = &self.bundle {
             return self.documents.get(place, asked).await;
         }
@@ -192,28 +192,6 @@ fn wanted(run: &Run<'_>, card: &Card, key: Option<&PublicKey>) -> Result<Wanted,
             "say who must have signed: --identity ID --issuer URL, --public-key FILE or --did DID"
                 .to_owned(),
         )),
-    }
-}
-
-/// The authorities and logs to trust, and what they are called.
-fn root(run: &Run<'_>, card: &Card) -> Result<(TrustRoot, String), Error> {
-    let variable = || run.env.setting(ROOT_VARIABLE).map(|path| (ROOT_VARIABLE, path.into()));
-    let named = card.trusted_root.clone().map(|path| ("--trusted-root", path)).or_else(variable);
-    match named {
-        Some((what, path)) => {
-            let text = sources::text_file(run, &path, what)?;
-            let root = TrustRoot::from_json(text.as_bytes()).map_err(|refusal| {
-                let text = format!("{what} {}: {refusal}", path.display());
-                Error::new(Exit::Config, text).phase(Phase::Config)
-            })?;
-            Ok((root, path.display().to_string()))
-        }
-        None => {
-            let root = TrustRoot::production().map_err(|refusal| {
-                Error::new(Exit::Bug, format!("the trusted root that is built in: {refusal}"))
-            })?;
-            Ok((root, signed::PUBLIC_ROOT.to_owned()))
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! A server that was found, on one line.
 
-use super::signature;
+use super::signature::Signature;
 use crate::discovery::claim::{Binding, Remote};
 use crate::discovery::documents::Document;
 use crate::discovery::lookup::Way;
@@ -54,7 +54,7 @@ fn is_standard(candidate: &Candidate) -> bool {
 }
 
 /// All that is known, as a JSON object, with the card as it came.
-pub(in crate::cli) fn json(candidate: &Candidate) -> String {
+pub(in crate::cli) fn json(candidate: &Candidate, signature: &Signature) -> String {
     let claim = &candidate.claim;
     let mut members = Members::new();
     members.push("name", &json::string(&candidate.shown_name()));
@@ -81,7 +81,7 @@ pub(in crate::cli) fn json(candidate: &Candidate) -> String {
     if let Some(holds) = candidate.digest_holds {
         members.push("digestHolds", &holds.to_string());
     }
-    members.push("signature", &json::string(signature::of(candidate).word()));
+    signature.push(&mut members);
     members.push("notes", &list(&notes(candidate)));
     if let Some(document) = &candidate.document {
         members.push("document", &json::string(document.address.as_str()));
@@ -106,7 +106,7 @@ pub(in crate::cli) fn package_json(
     let names: Vec<_> = package.environment.iter().map(|(name, _)| name.clone()).collect();
     members.push("env", &list(&names));
     members.push("source", &json::string("registry"));
-    members.push("signature", &json::string(signature::Signature::NotChecked.word()));
+    Signature::NotChecked.push(&mut members);
     members.push("document", &json::string(document.address.as_str()));
     members.push("card", &verbatim(document));
     members.finish()

@@ -54,7 +54,7 @@ pub(super) async fn run(
     }
     let mut lines = Lines::new(run, &["NAME", "VERSION", "URL", "FOUND IN", "NOTES"]);
     for candidate in &found.candidates {
-        lines.item(&json(candidate), || line::columns(candidate))?;
+        lines.item(&json(candidate, &signature::of(candidate)), || line::columns(candidate))?;
     }
     lines.finish()
 }

@@ -1,7 +1,7 @@
 //! A card for people: what is claimed, by whom, and what the server says to that.
 
 use super::live::Asked;
-use super::signature;
+use super::signature::Signature;
 use crate::cli::output::cell;
 use crate::discovery::claim::{Input, Remote};
 use crate::discovery::documents::Origin;
@@ -30,7 +30,11 @@ impl Sheet {
 }
 
 /// All about a card.
-pub(in crate::cli) fn text(candidate: &Candidate, asked: Option<&Asked>) -> String {
+pub(in crate::cli) fn text(
+    candidate: &Candidate,
+    signature: &Signature,
+    asked: Option<&Asked>,
+) -> String {
     let mut sheet = Sheet::default();
     let claim = &candidate.claim;
     let version = claim.version.as_deref().unwrap_or_default();
@@ -43,7 +47,7 @@ pub(in crate::cli) fn text(candidate: &Candidate, asked: Option<&Asked>) -> Stri
         sheet.row("endpoint", "none that can be used");
     }
     hints(&mut sheet, candidate);
-    source(&mut sheet, candidate);
+    source(&mut sheet, candidate, signature);
     claim.remarks.iter().for_each(|remark| sheet.row("note", &remark.to_string()));
     sheet.line("All of this is claimed, and none of it proven.");
     if let Some(asked) = asked {
@@ -97,7 +101,7 @@ pub(in crate::cli) fn package(
     }
     sheet.row("claimed by", document);
     sheet.row("owner", "the registry checks who may publish under a name, and no more");
-    sheet.row("signature", signature::Signature::NotChecked.text());
+    sheet.row("signature", &Signature::NotChecked.text());
     sheet.line("All of this is claimed, and none of it proven.");
     sheet.0
 }
@@ -162,7 +166,7 @@ fn hints(sheet: &mut Sheet, candidate: &Candidate) {
 }
 
 /// Who claims it, and how far that was checked.
-fn source(sheet: &mut Sheet, candidate: &Candidate) {
+fn source(sheet: &mut Sheet, candidate: &Candidate, signature: &Signature) {
     if let Some(document) = &candidate.document {
         let had = match document.origin {
             Origin::Network => "fetched",
@@ -184,5 +188,5 @@ fn source(sheet: &mut Sheet, candidate: &Candidate) {
         Some(false) => sheet.row("hash", "is NOT the one that the catalog lists"),
         None => (),
     }
-    sheet.row("signature", signature::of(candidate).text());
+    sheet.row("signature", &signature.text());
 }
