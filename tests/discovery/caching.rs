@@ -153,3 +153,11 @@ fn a_document_that_is_too_long_is_none() {
     let outcome = mcpmini(&Scratch::new(), &["card", &url, "--max-card-bytes", "9MiB"]);
     assert_eq!(outcome.code, 2, "{outcome:?}");
 }
+
+#[test]
+fn what_is_stored_can_be_forgotten() {
+    let (scratch, site) = (Scratch::new(), site(&["Cache-Control: max-age=60"]));
+    look(&scratch, &site, &[], "fetched");
+    assert_eq!(mcpmini(&scratch, &["cache", "clear"]).code, 0);
+    look(&scratch, &site, &[], "fetched");
+}

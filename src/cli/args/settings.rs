@@ -44,6 +44,8 @@ pub const MORE_VARIABLES: &[(&str, &str)] = &[
     ("MCPMINI_CLIENT_SECRET", "the secret of that client"),
     ("MCPMINI_STATE_DIR", "DIR for tokens and approvals (default XDG_STATE_HOME/mcpmini)"),
     ("MCPMINI_CREDENTIAL_HELPER", "CMD that keeps tokens, a Docker credential helper"),
+    ("MCPMINI_REGISTRY", "URL as for --registry of add"),
+    ("MCPMINI_VAR_NAME", "VALUE as for --var NAME=VALUE (in capitals, _ for other signs)"),
     ("BROWSER", "CMD that opens a page"),
 ];
 
