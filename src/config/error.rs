@@ -1,7 +1,7 @@
 //! What can be wrong with the word that names a server, or with a configuration file.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::document::{Malformed, Place};
 use super::fields::Issue;
@@ -169,15 +169,7 @@ impl fmt::Display for ConfigError {
                 write!(f, "server \"{server}\" is in {path} already; --force replaces it")
             }
             ConfigError::Absent { server, path, elsewhere, suggestion } => {
-                write!(f, "server \"{}\" is not in {}", printable(server), path.display())?;
-                if let Some(suggestion) = suggestion {
-                    write!(f, ": did you mean \"{}\"?", printable(suggestion))?;
-                }
-                match elsewhere {
-                    Some(Layer::Project) => f.write_str("; --project removes the project's"),
-                    Some(layer) => write!(f, ", but in the file of the {layer}"),
-                    None => Ok(()),
-                }
+                absent(f, server, path, *elsewhere, suggestion.as_deref())
             }
             ConfigError::NoPlace(Layer::Project) => {
                 f.write_str("there is no project: the working directory cannot be read")
@@ -189,6 +181,24 @@ impl fmt::Display for ConfigError {
                 write!(f, "{} was not changed: the result could not be read", path.display())
             }
         }
+    }
+}
+
+fn absent(
+    f: &mut fmt::Formatter<'_>,
+    server: &str,
+    path: &Path,
+    elsewhere: Option<Layer>,
+    suggestion: Option<&str>,
+) -> fmt::Result {
+    write!(f, "server \"{}\" is not in {}", printable(server), path.display())?;
+    if let Some(suggestion) = suggestion {
+        write!(f, ": did you mean \"{}\"?", printable(suggestion))?;
+    }
+    match elsewhere {
+        Some(Layer::Project) => f.write_str("; --project removes the project's"),
+        Some(layer) => write!(f, ", but in the file of the {layer}"),
+        None => Ok(()),
     }
 }
 

@@ -111,8 +111,8 @@ pub fn read(document: &Object) -> Result<Catalog, NoCatalog> {
     if !is_known(&version) {
         return Err(NoCatalog::Version(version));
     }
-    let mut catalog = Catalog::default();
-    catalog.host = object(document, &["host"]).and_then(|host| text(host, &["displayName"]));
+    let host = object(document, &["host"]).and_then(|host| text(host, &["displayName"]));
+    let mut catalog = Catalog { host, ..Catalog::default() };
     for (index, value) in entries.iter().take(ENTRIES).enumerate() {
         match entry(value) {
             Ok(Some(entry)) => catalog.entries.push(entry),

@@ -241,7 +241,7 @@ fn a_json_line_tells_all_of_it() {
     let outcome = mcpmini(&scratch, &["add", "w", &format!("card:{}", site.at(PLACE)), "--json"]);
     let told: serde_json::Value = serde_json::from_str(&outcome.out).unwrap();
     assert_eq!((told["name"].as_str(), told["action"].as_str()), (Some("w"), Some("added")));
-    assert_eq!(told["claimed"]["signature"].as_str(), Some("not-checked"));
+    assert_eq!(told["claimed"]["signature"].as_str(), Some("none"));
     assert_eq!(told["server"]["version"].as_str(), Some("1.2.0"));
     assert_eq!(told["differences"].as_array().map(Vec::len), Some(0));
     assert_eq!(outcome.out.lines().count(), 1);

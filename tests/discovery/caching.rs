@@ -7,7 +7,7 @@ const PLACE: &str = "/mcp/server-card";
 
 /// The `If-None-Match` of every request for the card.
 fn validators(site: &Site) -> Vec<Option<String>> {
-    let requests = site.server.requests();
+    let requests = site.requests();
     requests.iter().map(|it| it.header("if-none-match").map(str::to_owned)).collect()
 }
 
@@ -63,7 +63,11 @@ fn what_must_not_be_stored_is_not() {
     look(&scratch, &site, &[], "fetched");
     look(&scratch, &site, &[], "fetched");
     assert_eq!(validators(&site), [None, None]);
-    assert!(!scratch.path(".cache/mcpmini/http").exists());
+    // That there is no bundle beside the card may be stored, and is.
+    let stored = std::fs::read_dir(scratch.path(".cache/mcpmini/http")).unwrap();
+    for file in stored.map(|entry| entry.unwrap().path()) {
+        assert!(!std::fs::read_to_string(&file).unwrap().contains("com.example/weather"));
+    }
 }
 
 #[test]
@@ -73,7 +77,7 @@ fn a_date_will_do_where_there_is_no_tag() {
     let scratch = Scratch::new();
     look(&scratch, &site, &[], "fetched");
     look(&scratch, &site, &[], "fetched");
-    assert_eq!(site.server.requests()[1].header("if-modified-since"), Some(date));
+    assert_eq!(site.requests()[1].header("if-modified-since"), Some(date));
 }
 
 #[test]
@@ -152,4 +156,12 @@ fn a_document_that_is_too_long_is_none() {
     assert_eq!(outcome.code, 0, "{outcome:?}");
     let outcome = mcpmini(&Scratch::new(), &["card", &url, "--max-card-bytes", "9MiB"]);
     assert_eq!(outcome.code, 2, "{outcome:?}");
+}
+
+#[test]
+fn what_is_stored_can_be_forgotten() {
+    let (scratch, site) = (Scratch::new(), site(&["Cache-Control: max-age=60"]));
+    look(&scratch, &site, &[], "fetched");
+    assert_eq!(mcpmini(&scratch, &["cache", "clear"]).code, 0);
+    look(&scratch, &site, &[], "fetched");
 }

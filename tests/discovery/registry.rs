@@ -102,6 +102,11 @@ fn packages_become_the_words_of_a_command() {
         &[],
         &["uvx", "weather@0.5.0"],
     );
+}
+
+#[test]
+fn images_and_tools_of_nuget_become_commands_too() {
+    let stdio = r#""transport":{"type":"stdio"}"#;
     check(
         &format!(
             r#"{{"registryType":"nuget","identifier":"Example.Weather","version":"1.0.0-beta.1",{stdio},

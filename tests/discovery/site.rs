@@ -93,8 +93,14 @@ impl Site {
 
     /// What it was asked for: `GET /path`, each time.
     pub(crate) fn asked(&self) -> Vec<String> {
-        let requests = self.server.requests();
-        requests.iter().map(|it| format!("{} {}", it.method, it.path)).collect()
+        self.requests().iter().map(|it| format!("{} {}", it.method, it.path)).collect()
+    }
+
+    /// The requests, but for those that look for the signature of a card.
+    pub(crate) fn requests(&self) -> Vec<Request> {
+        let mut requests = self.server.requests();
+        requests.retain(|request| !request.path.ends_with(".sigstore.json"));
+        requests
     }
 
     /// A text in which what stands for the origin and host of this site is the same each time.

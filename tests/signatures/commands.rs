@@ -199,6 +199,30 @@ fn a_card_is_fetched_with_the_bundle_beside_it() {
 }
 
 #[test]
+fn a_card_is_shown_with_who_has_signed_it() {
+    let (scratch, (url, log)) = (world(), site());
+    let card = |path: &str, root: &str| {
+        let place = format!("card:{url}/{path}");
+        run(scratch.mcpmini(["card", &place]).env("MCPMINI_TRUSTED_ROOT", root))
+    };
+    check(&card("card.json", "root.json"), 0, "signature    by https://github.com/acme/weather");
+    check(
+        &card("card.json", "other-root.json"),
+        0,
+        "signature    DOES NOT HOLD: the entry in the log",
+    );
+    assert_eq!(log.lock().unwrap().len(), 2, "both documents are stored");
+    let json = run(scratch
+        .mcpmini(["card", &format!("card:{url}/card.json"), "--json"])
+        .env("MCPMINI_TRUSTED_ROOT", "root.json"));
+    let json: Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!(
+        (&json["signature"], &json["signer"]["identity"]),
+        (&"signed".into(), &IDENTITY.into())
+    );
+}
+
+#[test]
 fn a_policy_refuses_before_anything_is_contacted() {
     let (scratch, (url, log)) = (Scratch::new(), site());
     let policy =

@@ -36,7 +36,7 @@ pub(super) async fn look_up(
     let (mut entry, address) = discover::entry(run, candidate, &said)?;
     discover::admit(&documents, candidate, &address).await?;
     complete(run, &mut entry);
-    let signature = signature::look(run, candidate, &access).await;
+    let signature = signature::look(run, &documents, candidate).await;
     let text = sheet::text(candidate, &signature, None);
     Ok(Adoptable {
         name: name_of(&candidate.shown_name(), &address),

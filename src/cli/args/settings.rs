@@ -46,6 +46,8 @@ pub const MORE_VARIABLES: &[(&str, &str)] = &[
     ("MCPMINI_CREDENTIAL_HELPER", "CMD that keeps tokens, a Docker credential helper"),
     ("MCPMINI_POLICY", "FILE with the user's policy (default: policy.toml beside config.json)"),
     ("MCPMINI_TRUSTED_ROOT", "FILE as for --trusted-root"),
+    ("MCPMINI_REGISTRY", "URL as for --registry of add"),
+    ("MCPMINI_VAR_NAME", "VALUE as for --var NAME=VALUE (in capitals, _ for other signs)"),
     ("BROWSER", "CMD that opens a page"),
 ];
 

@@ -24,7 +24,7 @@ pub(super) async fn run(
     let place = discover::place(card.place())?;
     let found = discover::findings(run, &documents, &place, &access).await?;
     let candidate = discover::choose(card.place(), &place, &found)?;
-    let signature = signature::look(run, candidate, &access).await;
+    let signature = signature::look(run, &documents, candidate).await;
     let live = match card.connect {
         true => Some(ask(run, card, candidate, &documents, executor).await),
         false => None,

@@ -1,16 +1,20 @@
 //! Whether a card is signed, as far as a command knows.
 
-use super::Access;
-use crate::cli::errors::Error;
-use crate::cli::originals::{Originals, Place, Wanted};
+use std::time::Duration;
+
+use crate::cli::originals::Place;
 use crate::cli::run::Run;
 use crate::cli::signed;
-use crate::discovery::Candidate;
-use crate::net::{Policy, Source};
+use crate::discovery::documents::{Document, Miss, Wanted};
+use crate::discovery::{Candidate, Documents};
+use crate::net::Source;
 use crate::protocol::json;
 use crate::protocol::params::Members;
 use crate::trust::policy::seconds;
 use crate::trust::signature::{BUNDLE_LIMIT, BUNDLE_SUFFIX, Evidence, Refusal, Verified};
+
+/// How long a bundle is good when its host does not say.
+const UNSAID: Duration = Duration::from_secs(300);
 
 /// What is known about the signature of a card.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,46 +42,40 @@ pub(in crate::cli) fn of(candidate: &Candidate) -> Signature {
 /// Looks for a bundle beside the card, and whether it holds.
 pub(in crate::cli) async fn look(
     run: &Run<'_>,
+    documents: &Documents,
     candidate: &Candidate,
-    access: &Access<'_>,
 ) -> Signature {
-    if access.offline {
-        return of(candidate);
-    }
-    match judge(run, candidate, access).await {
-        Ok(Some(Ok(verified))) => Signature::Signed(Box::new(verified)),
-        Ok(Some(Err(refusal))) => Signature::Broken(refusal),
-        Ok(None) => match of(candidate) {
+    let unknown = |why: &str| {
+        run.remark(&format!("whether the card is signed is not known: {why}"));
+        of(candidate)
+    };
+    let Some(document) = &candidate.document else { return of(candidate) };
+    match bundle(documents, document).await {
+        Ok(bundle) => match signed::root(run, None) {
+            Ok((root, _)) => {
+                let evidence = Evidence::Bundle { bundle, key: None };
+                let url = Some(document.requested.as_str());
+                match evidence.verify(&document.body, url, &root, seconds(run.env.now())) {
+                    Ok(verified) => Signature::Signed(Box::new(verified)),
+                    Err(refusal) => Signature::Broken(refusal),
+                }
+            }
+            Err(error) => unknown(&error.message),
+        },
+        Err(Miss::Status(404 | 410) | Miss::NotJson) => match of(candidate) {
             Signature::NotChecked => Signature::None,
             with_manifest => with_manifest,
         },
-        Err(error) => {
-            run.remark(&format!("whether the card is signed is not known: {}", error.message));
-            of(candidate)
-        }
+        Err(miss) => unknown(&miss.to_string()),
     }
 }
 
-async fn judge(
-    run: &Run<'_>,
-    candidate: &Candidate,
-    access: &Access<'_>,
-) -> Result<Option<Result<Verified, Refusal>>, Error> {
-    let Some(document) = &candidate.document else { return Ok(None) };
-    let policy = Policy { allow_private: run.access.allow_private, allow_http: access.allow_http };
+async fn bundle(documents: &Documents, document: &Document) -> Result<Vec<u8>, Miss> {
     let place = Place::Url(document.requested.clone()).with_suffix(BUNDLE_SUFFIX);
-    let wanted = Wanted {
-        what: "the bundle",
-        accept: signed::BUNDLE,
-        limit: BUNDLE_LIMIT,
-        source: Source::Document(document.zone),
-    };
-    let bundle = Originals::new(run, policy, access.offline).find(&place, wanted).await?;
-    let Some(bundle) = bundle else { return Ok(None) };
-    let (root, _) = signed::root(run, None)?;
-    let evidence = Evidence::Bundle { bundle, key: None };
-    let url = Some(document.requested.as_str());
-    Ok(Some(evidence.verify(&document.body, url, &root, seconds(run.env.now()))))
+    let Place::Url(address) = place else { return Err(Miss::NotJson) };
+    let wanted = Wanted { accept: signed::BUNDLE, limit: BUNDLE_LIMIT, unsaid: UNSAID };
+    let found = documents.get(&address, Source::Document(document.zone), wanted).await?;
+    Ok(found.body)
 }
 
 impl Signature {

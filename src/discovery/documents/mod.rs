@@ -136,6 +136,11 @@ pub enum Miss {
     Spent,
 }
 
+/// Forgets every document that is stored.
+pub fn forget_all(env: &Env) {
+    Shelf::new(env).clear();
+}
+
 impl Documents {
     /// Documents as this fetcher gets them.
     pub fn new(fetcher: Fetcher, reuse: Reuse, allow_http: bool, env: &Env) -> Documents {

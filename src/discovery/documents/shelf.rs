@@ -101,6 +101,12 @@ impl Shelf {
         }
     }
 
+    pub(super) fn clear(&self) {
+        if let Some(folder) = &self.directory {
+            store::make_room(folder, 0, 0);
+        }
+    }
+
     fn path(&self, url: &str, accept: &str) -> Option<PathBuf> {
         let hex = Digest::of(format!("{url}\n{accept}").as_bytes()).hex();
         let (folder, name) = hex.split_at(2);

@@ -75,6 +75,9 @@ impl Fetcher {
     }
 }
 
+/// Finds the addresses of a name.
+type Resolve = dyn Fn(&str) -> Vec<IpAddr>;
+
 /// Who knows the addresses of names.
 #[derive(Default)]
 pub(super) enum Resolver {
@@ -82,7 +85,7 @@ pub(super) enum Resolver {
     #[default]
     System,
     /// Something else.
-    Other(Box<dyn Fn(&str) -> Vec<IpAddr>>),
+    Other(Box<Resolve>),
 }
 
 impl Resolver {
