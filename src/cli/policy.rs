@@ -25,9 +25,19 @@ const LIST: &str = "application/jsonl, application/json;q=0.9, */*;q=0.1";
 /// Lets a server pass that the policies admit. It is not started or contacted for that.
 pub(super) fn admit(run: &Run<'_>, server: &Server) -> Result<(), Error> {
     let decisions = judge(run, server)?;
-    match decisions.iter().find(|decision| !decision.admits) {
+    if let Some(decision) = decisions.iter().find(|decision| !decision.admits) {
+        return Err(refused(server, decision));
+    }
+    match decisions.iter().find(|decision| decision.by_signature && run.globals.insecure) {
         None => Ok(()),
-        Some(decision) => Err(refused(server, decision)),
+        Some(decision) => {
+            let text = format!(
+                "the policy {} admits it for its signed card, and with --insecure anybody may answer",
+                place(decision)
+            );
+            let error = Error::new(Exit::Trust, text).phase(Phase::Trust).sent(Sent::No);
+            Err(error.server(server.name.clone()).hint("leave --insecure out"))
+        }
     }
 }
 

@@ -301,6 +301,7 @@ fn a_card_that_is_remembered_admits_its_server() {
     );
     check(&mcpmini(&["policy", "check", "https://example.com/other"]), 8, "refused\t");
     assert_eq!(*log.lock().unwrap(), [""; 0]);
+    check(&mcpmini(&["ping", signed, "--insecure"]), 8, "with --insecure anybody may answer");
     // Whoever changes what is kept gains nothing.
     let folder = scratch.path(".local/state/mcpmini/signatures");
     let kept = fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();

@@ -49,6 +49,9 @@ pub struct Decision {
     pub line: Option<usize>,
     /// What the rule says, for people.
     pub why: String,
+    /// Whether it admits the server for the signature of its card. The card names the endpoint, so
+    /// that is worth something only if it is the endpoint that answers.
+    pub by_signature: bool,
 }
 
 /// Which rule of a policy decided.
@@ -97,6 +100,7 @@ pub(super) struct Said {
     pub(super) rule: Rule,
     pub(super) line: Option<usize>,
     pub(super) why: String,
+    pub(super) by_signature: bool,
 }
 
 impl Rules {
@@ -166,7 +170,7 @@ impl Rules {
                 return None;
             }
             let said = said(true, Rule::Allow(index + 1), allow.to_string());
-            Some(Said { line: Some(*line), ..said })
+            Some(Said { line: Some(*line), by_signature: by_signer, ..said })
         })
     }
 
@@ -194,7 +198,8 @@ impl Rules {
             }
             Ok(signer) => {
                 let why = format!("its card is signed by {signer}, as you have verified");
-                Some(said(true, Rule::RequireSignature, why))
+                let said = said(true, Rule::RequireSignature, why);
+                Some(Said { by_signature: true, ..said })
             }
             Err(why) => Some(said(false, Rule::RequireSignature, why)),
         }
@@ -231,7 +236,7 @@ const DID_MAX_AGE: i64 = 7 * DAY;
 pub(super) const DAY: i64 = 24 * 60 * 60;
 
 fn said(admits: bool, rule: Rule, why: impl Into<String>) -> Said {
-    Said { admits, rule, line: None, why: why.into() }
+    Said { admits, rule, line: None, why: why.into(), by_signature: false }
 }
 
 /// Why it is not known who has signed the card that was kept.

@@ -162,14 +162,17 @@ impl Kept {
 }
 
 /// The URLs of the endpoints that a card names, as they are compared. One that is to be filled in
-/// first is none, nor is one in a card that can be read in two ways.
+/// first is none, nor is one in a card that can be read in two ways, nor one at which anybody on the
+/// way could answer.
 pub(super) fn endpoints(card: &[u8]) -> Vec<String> {
     let text = std::str::from_utf8(card).unwrap_or_default();
     let Ok(tree) = canonical::parse(text) else { return Vec::new() };
     let remotes = tree.get("remotes").map(Tree::elements).unwrap_or_default();
     let urls = remotes.iter().filter_map(|remote| remote.get("url")?.as_text());
     let urls = urls.filter(|url| !url.contains(['{', '}']));
-    urls.filter_map(|url| Some(Address::parse(&url).ok()?.as_str().to_owned())).collect()
+    let addresses = urls.filter_map(|url| Address::parse(&url).ok());
+    let safe = addresses.filter(|address| address.is_tls() || address.is_loopback());
+    safe.map(|address| address.as_str().to_owned()).collect()
 }
 
 /// What a card says its server is called, and which version it has.

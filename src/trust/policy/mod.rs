@@ -12,6 +12,8 @@
 //! card verify --remember`), verified anew each time; lists of what is revoked are files, or copies
 //! that were fetched before. A policy or a list that cannot be read admits nothing.
 
+#![cfg_attr(not(feature = "policy"), allow(dead_code, reason = "no rule can be read"))]
+
 mod copy;
 mod decision;
 #[cfg(feature = "policy")]
@@ -105,8 +107,10 @@ impl Policy {
             _ => None,
         };
         let subject = Subject { name: &server.name, place, card };
-        let Said { admits, rule, line, why } = self.document.rules.judge(&subject, &lists);
-        Ok(Decision { layer: self.layer, path: self.path.clone(), admits, rule, line, why })
+        let Said { admits, rule, line, why, by_signature } =
+            self.document.rules.judge(&subject, &lists);
+        let (layer, path) = (self.layer, self.path.clone());
+        Ok(Decision { layer, path, admits, rule, line, why, by_signature })
     }
 
     /// The card that was kept for an endpoint, verified as this policy has it.

@@ -453,6 +453,25 @@ fn a_policy_that_is_named_must_be_there() {
 }
 
 #[test]
+fn only_endpoints_that_prove_themselves_are_kept() {
+    let check = |remotes: &str, expected: &[&str]| {
+        let card = format!("{{\"remotes\":[{remotes}]}}");
+        assert_eq!(kept::endpoints(card.as_bytes()), expected, "{remotes}");
+    };
+    check(
+        r#"{"url":"https://A.example:443/mcp"},{"url":"https://b.example"}"#,
+        &["https://a.example/mcp", "https://b.example/"],
+    );
+    check(
+        r#"{"url":"http://a.example/mcp"},{"url":"http://127.0.0.1:3000/mcp"}"#,
+        &["http://127.0.0.1:3000/mcp"],
+    );
+    check(r#"{"url":"https://{tenant}.example/mcp"},{"url":"{base}/mcp"},{"url":1},{}"#, &[]);
+    check(r#"{"url":"ftp://a.example/"},{"url":"https://u:p@a.example/"}"#, &[]);
+    check(r#"{"url":"https://a.example/","url":"https://b.example/"}"#, &[]);
+}
+
+#[test]
 fn kept_cards_of_other_servers_are_not_taken() {
     let world = World::new().keeping("card.json").user("require_signature = true\n");
     let folder = world.scratch.path("h/.local/state/mcpmini/signatures");

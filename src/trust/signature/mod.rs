@@ -13,7 +13,6 @@
 //! of its own. A [`Verified`] says that somebody has signed; that it is somebody who may is only
 //! said by [`Verified::require`].
 
-mod der;
 pub mod did_web;
 mod evidence;
 mod key;

@@ -9,7 +9,8 @@ use sigstore_verify::{
 
 use super::super::refusal::{Part, Refusal, Step};
 use super::super::verified::{Certificate, Covers, LogEntry, Signer, Verified};
-use super::super::{BUNDLE_LIMIT, PublicKey, ROOT_LIMIT, der, unambiguous};
+use super::super::{BUNDLE_LIMIT, PublicKey, ROOT_LIMIT, unambiguous};
+use super::der;
 use crate::config::Digest;
 use crate::protocol::canonical::canonical;
 

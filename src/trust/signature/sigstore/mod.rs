@@ -13,6 +13,8 @@
 mod absent;
 #[cfg(feature = "sigstore")]
 mod bundle;
+#[cfg(feature = "sigstore")]
+mod der;
 
 #[cfg(not(feature = "sigstore"))]
 pub use absent::{TrustRoot, verify, verify_with_key};
