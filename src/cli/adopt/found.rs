@@ -42,6 +42,7 @@ pub(super) async fn look_up(
         consent: consent(candidate, place, &address),
         claimed: Some((sheet::text(candidate, None), discover::json(candidate))),
         claim: candidate.claim.clone(),
+        bundle: None,
         is_unclaimed: false,
     })
 }
@@ -80,6 +81,7 @@ fn bare(run: &Run<'_>, endpoint: &Address) -> Adoptable {
         consent: None,
         claimed: None,
         claim: Claim::default(),
+        bundle: None,
         is_unclaimed: true,
     }
 }
