@@ -1,8 +1,10 @@
 //! Servers of a registry: how it is asked, and the command that a package becomes.
 
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::{env, fs};
 
+use crate::server::Server;
 use crate::site::{INFO, Page, Site};
 use crate::support::{Outcome, Scratch, demo_path, run};
 
@@ -299,4 +301,92 @@ fn a_server_that_was_not_added_is_not_looked_up_by_a_call() {
     assert_eq!(outcome.code, 9, "{outcome:?}");
     assert!(outcome.err.contains("mcpmini add registry:com.example/weather"), "{outcome:?}");
     assert_eq!(site.asked().len(), 0);
+}
+
+/// A zip archive of files that are only stored: path, content, mode.
+fn archive(files: &[(&str, &str, u32)]) -> Vec<u8> {
+    let (mut archive, mut directory) = (Vec::new(), Vec::new());
+    for (path, content, mode) in files {
+        let (at, size) = (archive.len() as u32, content.len() as u32);
+        // Version, flags, method, time and date; hash and sizes; lengths of name and rest.
+        let mut common = vec![20, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        common.extend([0, size, size].iter().flat_map(|it| it.to_le_bytes()));
+        common.extend([path.len() as u16, 0].iter().flat_map(|it| it.to_le_bytes()));
+        archive.extend(*b"PK\x03\x04");
+        archive.extend(&common);
+        archive.extend(path.bytes().chain(content.bytes()));
+        directory.extend(*b"PK\x01\x02\x14\x03");
+        directory.extend(&common);
+        directory.extend([0; 6]);
+        directory.extend((mode << 16).to_le_bytes());
+        directory.extend(at.to_le_bytes());
+        directory.extend(path.bytes());
+    }
+    let (at, count) = (archive.len() as u32, files.len() as u16);
+    archive.extend(&directory);
+    archive.extend(*b"PK\x05\x06\0\0\0\0");
+    archive.extend([count, count].iter().flat_map(|it| it.to_le_bytes()));
+    archive.extend([directory.len() as u32, at].iter().flat_map(|it| it.to_le_bytes()));
+    archive.extend([0, 0]);
+    archive
+}
+
+/// A host with one file at every path.
+fn download(bytes: Vec<u8>) -> Server {
+    Server::start(move |_, peer| {
+        let length = bytes.len();
+        peer.write(&format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n"));
+        let _ = peer.stream.write_all(&bytes);
+        true
+    })
+}
+
+#[test]
+fn a_bundle_is_checked_accepted_unpacked_and_run() {
+    let scratch = world(&[]);
+    let script = format!(
+        "#!/bin/sh\nprintf '%s\\n' \"${{0##*/}}\" \"$@\" > \"$HOME/argv\"\nexec '{}'\n",
+        demo_path()
+    );
+    let manifest = r#"{"server":{"mcp_config":{"command":"${__dirname}/bin/server","args":["--dir","${user_config.dir}"],"env":{"API_KEY":"${user_config.key}"}}},"user_config":{"dir":{"type":"string","required":true},"key":{"type":"string","sensitive":true}}}"#;
+    let bytes = archive(&[("manifest.json", manifest, 0), ("bin/server", &script, 0o100_755)]);
+    let hash = mcpmini::config::Digest::of(&bytes).hex();
+    let host = download(bytes);
+    let package = |hash: &str| {
+        let url = format!("{}/weather.mcpb", host.origin);
+        format!(r#""packages":[{{"registryType":"mcpb","identifier":"{url}"{hash}}}]"#)
+    };
+    let site = registry(&package(&format!(r#","fileSha256":"{hash}""#)));
+    let vars = ["--var", "dir=d", "--var", "key=${API_KEY}"];
+    assert_eq!(argv(&scratch, &site, &vars), ["server", "--dir", "d"]);
+    assert_eq!(host.requests().len(), 1, "what was checked is kept until it is accepted");
+    let folder = scratch.path(".local/state/mcpmini/bundles").join(&hash);
+    assert!(folder.join("bin/server").exists());
+    // Without a hash, or with another one, nothing is looked into.
+    let other = format!(r#","fileSha256":"{}""#, "0".repeat(64));
+    for (hash, told) in [("", "is not said"), (other.as_str(), "and the registry says 000")] {
+        let scratch = world(&[]);
+        let site = registry(&package(hash));
+        let outcome = mcpmini(&scratch, &site, &["add", "registry:com.example/weather"]);
+        assert_eq!(outcome.code, 8, "{outcome:?}");
+        assert!(outcome.err.contains(told) && !outcome.err.contains("--accept"), "{outcome:?}");
+        assert!(!scratch.path(".local/state/mcpmini/bundles").exists());
+        assert!(!scratch.path(".cache/mcpmini/bundles").exists());
+    }
+}
+
+#[test]
+fn a_bundle_that_leads_outside_is_refused() {
+    let scratch = world(&[]);
+    let manifest = r#"{"server":{"mcp_config":{"command":"x"}}}"#;
+    let bytes = archive(&[("manifest.json", manifest, 0), ("../../evil", "x", 0o100_755)]);
+    let hash = mcpmini::config::Digest::of(&bytes).hex();
+    let host = download(bytes);
+    let url = format!("{}/b", host.origin);
+    let site = registry(&format!(
+        r#""packages":[{{"registryType":"mcpb","identifier":"{url}","fileSha256":"{hash}"}}]"#
+    ));
+    let outcome = mcpmini(&scratch, &site, &["add", "registry:com.example/weather"]);
+    assert_eq!(outcome.code, 6, "{outcome:?}");
+    assert!(outcome.err.contains("would lie outside of its folder"), "{outcome:?}");
 }

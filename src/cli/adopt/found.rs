@@ -44,6 +44,7 @@ pub(super) async fn look_up(
         consent: consent(candidate, place, &address),
         claimed: Some((text, discover::json(candidate, &signature))),
         claim: candidate.claim.clone(),
+        bundle: None,
         is_unclaimed: false,
     })
 }
@@ -82,6 +83,7 @@ fn bare(run: &Run<'_>, endpoint: &Address) -> Adoptable {
         consent: None,
         claimed: None,
         claim: Claim::default(),
+        bundle: None,
         is_unclaimed: true,
     }
 }

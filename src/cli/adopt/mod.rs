@@ -6,9 +6,12 @@
 //!                       └───── no ──▶ ask the server ──▶ show ──▶ write
 //! ```
 
+mod bundle;
 mod consent;
 mod found;
 mod package;
+
+use std::path::PathBuf;
 
 use smol::LocalExecutor;
 
@@ -22,6 +25,7 @@ use super::exit::Exit;
 use super::output;
 use super::run::Run;
 use crate::config::{Changeable, Entry, Word};
+use crate::discovery::bundle::Bundle;
 use crate::discovery::{Claim, Place};
 use crate::protocol::json;
 use crate::protocol::params::Members;
@@ -38,6 +42,8 @@ pub(super) struct Adoptable {
     claimed: Option<(String, String)>,
     /// The claim, to be held against what the server says.
     claim: Claim,
+    /// The bundle to unpack, and where to.
+    bundle: Option<(Bundle, PathBuf)>,
     /// Whether nothing but the server itself can tell that there is one.
     is_unclaimed: bool,
 }
@@ -111,6 +117,9 @@ pub(super) async fn run(
     };
     let name = name.map_or_else(|| found.name.clone(), str::to_owned);
     consent::check(run, add, &name, &found)?;
+    if let Some((bundle, folder)) = &found.bundle {
+        bundle::unpack(run, bundle, folder)?;
+    }
     let asked = match found.entry.contains_key("url") {
         true => Some(discover::ask(run, &name, &found.entry, &found.claim, executor).await),
         false => None,

@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::Value;
 
+use super::bundle;
 use super::consent::Consent;
 use super::found::{complete, name_of};
 use super::{Adoptable, usage};
@@ -43,7 +44,7 @@ pub(super) async fn look_up(
     let wants_package = add.local || add.package.is_some();
     let has_remote = fill::remote(&listed.claim, false).is_ok();
     match wants_package || !has_remote && !listed.packages.is_empty() {
-        true => of_package(run, add, name, &listed),
+        true => of_package(run, add, name, &listed).await,
         false => of_remote(run, add, listed, &documents).await,
     }
 }
@@ -117,19 +118,34 @@ async fn of_remote(
             discover::json(&candidate, &Signature::NotChecked),
         )),
         claim: candidate.claim,
+        bundle: None,
         is_unclaimed: false,
     })
 }
 
-fn of_package(run: &Run<'_>, add: &Add, name: &str, listed: &Listed) -> Result<Adoptable, Error> {
+async fn of_package(
+    run: &Run<'_>,
+    add: &Add,
+    name: &str,
+    listed: &Listed,
+) -> Result<Adoptable, Error> {
     if let Some(header) = run.globals.header.first() {
         let text = format!("-H {} is for a server on the network, not for a package", header.name);
         return Err(usage(&text));
     }
     let package = choose(run, add, name, listed)?;
     let said = Said::new(run, &add.var);
-    let command = said.build(|answers| registry::command(package, answers, add.allow_registry_url));
-    let command = command?.map_err(|why| unbuildable(name, package, &why))?;
+    let mut bundle = None;
+    let command = match package.kind {
+        Kind::Mcpb => {
+            let (found, folder) = bundle::look_up(run, add, package, listed.document.zone).await?;
+            let command = bundle::command(&found, &folder, &said)?;
+            bundle = Some((found, folder));
+            command
+        }
+        _ => said.build(|answers| registry::command(package, answers, add.allow_registry_url))?,
+    };
+    let command = command.map_err(|why| unbuildable(name, package, &why))?;
     let mut entry = Entry::new();
     let (program, args) = command.words.split_first().expect("a command has a word");
     entry.insert("command".to_owned(), program.clone().into());
@@ -158,6 +174,7 @@ fn of_package(run: &Run<'_>, add: &Add, name: &str, listed: &Listed) -> Result<A
         )),
         entry,
         claim: listed.claim.clone(),
+        bundle,
         is_unclaimed: false,
     })
 }
@@ -192,7 +209,9 @@ fn choose<'l>(
             Kind::Pypi => "uvx",
             Kind::Oci => "docker",
             Kind::Nuget => "dnx",
-            Kind::Mcpb | Kind::Other(_) => return false,
+            // It brings what it needs, or says so.
+            Kind::Mcpb => return true,
+            Kind::Other(_) => return false,
         });
         is_installed(run, program)
     });

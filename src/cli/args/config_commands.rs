@@ -73,8 +73,8 @@ pub struct Add {
     #[argh(switch)]
     pub local: bool,
 
-    /// run a package of this kind: npm, pypi, oci or nuget (default: the first whose program is
-    /// installed)
+    /// run a package of this kind: npm, pypi, oci, nuget or mcpb (default: the first whose program
+    /// is installed)
     #[argh(option, arg_name = "KIND")]
     pub package: Option<String>,
 

@@ -45,11 +45,7 @@ pub(in crate::cli) fn place(word: &str) -> Result<Place, Error> {
 
 /// What gets documents in this run.
 pub(in crate::cli) fn documents(run: &Run<'_>, access: &Access<'_>) -> Result<Documents, Error> {
-    let settings = target::network(run, "discovery")?;
-    let policy = Policy { allow_private: run.access.allow_private, allow_http: access.allow_http };
-    // No server is reached by a socket here, so any address will do.
-    let nowhere = Address::parse("https://localhost/").expect("that is a URL");
-    let fetcher = Fetcher::new(&settings, &nowhere, policy);
+    let fetcher = fetcher(run, access)?;
     let reuse = match run.cache_mode() {
         _ if access.offline => Reuse::Only,
         crate::cache::Mode::On => Reuse::Fresh,
@@ -57,6 +53,15 @@ pub(in crate::cli) fn documents(run: &Run<'_>, access: &Access<'_>) -> Result<Do
         crate::cache::Mode::Off => Reuse::Never,
     };
     Ok(Documents::new(fetcher, reuse, access.allow_http, run.env))
+}
+
+/// What fetches in this run.
+pub(in crate::cli) fn fetcher(run: &Run<'_>, access: &Access<'_>) -> Result<Fetcher, Error> {
+    let settings = target::network(run, "discovery")?;
+    let policy = Policy { allow_private: run.access.allow_private, allow_http: access.allow_http };
+    // No server is reached by a socket here, so any address will do.
+    let nowhere = Address::parse("https://localhost/").expect("that is a URL");
+    Ok(Fetcher::new(&settings, &nowhere, policy))
 }
 
 /// What is found at a place. What people should know about it is told.

@@ -12,7 +12,9 @@ pub(super) mod sheet;
 pub(super) mod signature;
 
 pub(super) use answers::Said;
-pub(super) use documents::{Access, admit, documents, findings, options, place, read_file};
+pub(super) use documents::{
+    Access, admit, documents, fetcher, findings, options, place, read_file,
+};
 pub(super) use entry::entry;
 pub(super) use failure::{choose, nothing};
 pub(super) use line::{json, package_json};

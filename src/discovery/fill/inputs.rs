@@ -143,6 +143,16 @@ impl<'a> Filler<'a> {
         template: &str,
         variables: &[(String, Input)],
     ) -> Result<Option<Value>, Unfilled> {
+        self.filled(template, variables, str::to_owned)
+    }
+
+    /// The same when the user calls the variables by other names.
+    pub(in crate::discovery) fn filled(
+        &mut self,
+        template: &str,
+        variables: &[(String, Input)],
+        called: fn(&str) -> String,
+    ) -> Result<Option<Value>, Unfilled> {
         let mut value = Value::default();
         let mut is_whole = true;
         let mut rest = template;
@@ -156,7 +166,7 @@ impl<'a> Filler<'a> {
             match known {
                 Some((name, input, after)) => {
                     let required = Input { is_required: true, ..input.clone() };
-                    match self.input(name, &required)? {
+                    match self.input(&called(name), &required)? {
                         Some(filled) => value.push(filled),
                         None => is_whole = false,
                     }

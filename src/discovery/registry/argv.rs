@@ -192,16 +192,22 @@ fn environment(
 ) -> Result<Vec<(String, String)>, Unbuildable> {
     let mut variables = Vec::new();
     for (name, input) in &package.environment {
-        let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-        let begins = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
-        if !begins || !name.chars().all(fits) || steers(name) {
-            return Err(Unbuildable::Variable(name.clone()));
-        }
+        check_variable(name)?;
         if let Some(value) = filler.input(name, input)? {
             variables.push((name.clone(), written(name, &value)?));
         }
     }
     Ok(variables)
+}
+
+/// Makes sure that a document may set a variable.
+pub(in crate::discovery) fn check_variable(name: &str) -> Result<(), Unbuildable> {
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let begins = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+    match begins && name.chars().all(fits) && !steers(name) {
+        true => Ok(()),
+        false => Err(Unbuildable::Variable(name.to_owned())),
+    }
 }
 
 /// Whether a variable decides which code a program runs.

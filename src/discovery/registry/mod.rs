@@ -10,6 +10,7 @@
 mod argv;
 pub mod package;
 
+pub(super) use argv::check_variable;
 pub use argv::{Command, Unbuildable, command};
 pub use package::{Kind, Package};
 
