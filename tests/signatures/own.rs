@@ -155,12 +155,37 @@ fn a_pinned_key_has_signed_or_has_not() {
     assert!(PublicKey::from_pem(&file("card.json")).is_err());
 }
 
+/// 2027-01-15.
+const NOW: i64 = 1_800_000_000;
+
+fn manifest(catalog: &str, card: &[u8]) -> Result<Verified, Refusal> {
+    let url = Some("https://example.com/server-card");
+    let offers = offers(&file(catalog), card, url)?;
+    let [offer] = &offers[..] else { panic!("{} manifests", offers.len()) };
+    offer.verify(card, &file("did.json"), NOW)
+}
+
 #[test]
-fn the_manifest_for_the_card_holds() {
-    let (catalog, card) = (file("catalog.json"), file("card.json"));
-    let offers = offers(&catalog, &card, None).unwrap();
-    let verified = offers[0].verify(&card, &file("did.json"), 1_800_000_000).unwrap();
-    assert_eq!(verified.require(&Wanted::DidWeb { did: "did:web:example.com".into() }), Ok(()));
-    let other = vec![b' '; 300];
-    check(offers[0].verify(&other, &file("did.json"), 1_800_000_000), "has the hash");
+fn manifests_say_what_of_the_card_they_are_about() {
+    let wanted = Wanted::DidWeb { did: "did:web:example.com".into() };
+    let holds = |catalog: &str, expected: Covers, published: bool| {
+        let verified = manifest(catalog, &file("card.json")).unwrap();
+        assert_eq!(verified.covers, expected, "{catalog}");
+        let Signer::DidWeb { publishes, .. } = verified.signer else { panic!("{catalog}") };
+        assert_eq!(publishes, published, "{catalog}");
+        verified.require(&wanted)
+    };
+    assert_eq!(holds("catalog.json", Covers::Bytes, true), Ok(()));
+    assert_eq!(holds("catalog-inside.json", Covers::Value, true), Ok(()));
+    assert_eq!(holds("catalog-opaque.json", Covers::Bytes, false), Ok(()));
+    // Where a card is says nothing about what is in it.
+    assert_eq!(holds("catalog-url-only.json", Covers::UrlOnly, true), Err(Refusal::UrlOnly));
+    // Nobody signs for another domain, not even for one above or below.
+    let card = file("card.json");
+    check(manifest("catalog-other-publisher.json", &card), "the publisher of urn:air:example.org");
+    check(manifest("catalog-subdomain.json", &card), "the publisher of urn:air:www.example.com");
+    check(manifest("catalog.json", b"{}"), "what is signed has the hash");
+    let spaced = String::from_utf8(card).unwrap().replace('{', "{ ");
+    assert!(manifest("catalog-inside.json", spaced.as_bytes()).is_ok());
+    assert_eq!(manifest("catalog-inside.json", b"{}").err(), Some(Refusal::NotListed));
 }
