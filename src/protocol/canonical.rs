@@ -75,8 +75,7 @@ fn push(out: &mut String, tree: &Tree<'_>) {
     match tree {
         Tree::Leaf(text) => match (tree.as_text(), text.parse::<f64>()) {
             (Some(string), _) => json::push_string(out, &string),
-            // As ECMAScript writes it, which is not how Rust does: they differ in what lies halfway.
-            (None, Ok(number)) => out.push_str(ryu_js::Buffer::new().format(number)),
+            (None, Ok(number)) => push_number(out, number),
             (None, Err(_)) => out.push_str(text),
         },
         Tree::Array(elements) => {
@@ -102,6 +101,45 @@ fn push(out: &mut String, tree: &Tree<'_>) {
                 push(out, value);
             }
             out.push('}');
+        }
+    }
+}
+
+/// Appends a number as ECMAScript writes it (ECMA-262, Number::toString).
+pub(super) fn push_number(out: &mut String, number: f64) {
+    if number == 0.0 {
+        // There is one zero: -0 loses its sign.
+        return out.push('0');
+    }
+    if number < 0.0 {
+        out.push('-');
+    }
+    // The shortest digits that mean this number, and where the point is: d.ddd × 10^exponent.
+    let shortest = format!("{:e}", number.abs());
+    // Of two that are equally near, ECMAScript takes the even one, as exact rounding does.
+    let length = shortest.split('e').next().unwrap_or_default().len().saturating_sub(2);
+    let nearest = format!("{:.length$e}", number.abs());
+    let is_exact = nearest.parse() == Ok(number.abs());
+    let scientific = if is_exact { nearest } else { shortest };
+    let (mantissa, exponent) = scientific.split_once('e').expect("{:e} writes an exponent");
+    let exponent: i32 = exponent.parse().expect("{:e} writes a decimal exponent");
+    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+    let zeros = |count: i32| "0".repeat(usize::try_from(count).unwrap_or_default());
+    let length = digits.len() as i32;
+    match exponent + 1 {
+        point if length <= point && point <= 21 => {
+            out.push_str(&digits);
+            out.push_str(&zeros(point - length));
+        }
+        point @ 1..=21 => {
+            let (whole, fraction) = digits.split_at(point as usize);
+            out.push_str(&format!("{whole}.{fraction}"));
+        }
+        point @ -5..=0 => out.push_str(&format!("0.{}{digits}", zeros(-point))),
+        _ => {
+            let (first, rest) = digits.split_at(1);
+            let point = if rest.is_empty() { "" } else { "." };
+            out.push_str(&format!("{first}{point}{rest}e{exponent:+}"));
         }
     }
 }
@@ -140,8 +178,9 @@ mod tests {
             (0xbecb_f647_612f_3696, "-0.0000033333333333333333"),
             (0x4314_3ff3_c1cb_0959, "1424953923781206.2"),
         ] {
-            let number = f64::from_bits(bits);
-            check(&format!("{number:e}"), expected);
+            let mut text = String::new();
+            push_number(&mut text, f64::from_bits(bits));
+            assert_eq!(text, expected, "{bits:x}");
         }
         check(
             "[1.50,1E2,-0.0,100,12345678901234567890,0.5]",
