@@ -136,10 +136,12 @@ fn a_stored_document_that_was_touched_is_not_believed() {
     let (scratch, site) = (Scratch::new(), site(&["Cache-Control: max-age=60"]));
     look(&scratch, &site, &[], "fetched");
     let folder = scratch.path(".cache/mcpmini/http");
-    let inner = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
-    let file = std::fs::read_dir(inner).unwrap().next().unwrap().unwrap().path();
-    let text = std::fs::read_to_string(&file).unwrap();
-    std::fs::write(&file, text.replace("Tells", "Sells")).unwrap();
+    for inner in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        for file in std::fs::read_dir(inner).unwrap().map(|entry| entry.unwrap().path()) {
+            let text = std::fs::read_to_string(&file).unwrap();
+            std::fs::write(&file, text.replace("Tells", "Sells")).unwrap();
+        }
+    }
     look(&scratch, &site, &[], "fetched");
 }
 
