@@ -62,8 +62,8 @@ pub(super) struct Contact<'a> {
     /// Whether the stream of what no request asked for is wanted.
     listens: bool,
     hurries: bool,
-    /// The token that was given, once it was looked up.
-    pub(super) token: OnceCell<Option<Secret>>,
+    /// The token that was given, once it was looked for.
+    pub(super) token: OnceCell<Result<Option<Secret>, Box<Error>>>,
     /// Who can log in.
     pub(super) person: Person,
     /// Whether a token that is kept does not count.
@@ -206,6 +206,7 @@ impl<'a> Contact<'a> {
         self.heed_changes(None);
         let link = self.link.take()?;
         terminal::clear_status();
+        self.watcher.note_unused_answers();
         if let Some(revision) = self.watcher.opened()
             && self.pin().is_none()
         {
@@ -258,6 +259,7 @@ impl<'a> Contact<'a> {
             None => {
                 let access = self.access()?;
                 let authorizer = self.loaded_authorizer(&access.server)?;
+                self.warn_of_exposure(&access.server);
                 Link::new(access, authorizer)
             }
         };
