@@ -9,6 +9,7 @@ pub mod panics;
 pub mod terminal;
 
 mod access;
+mod adopt;
 mod answer;
 mod answers;
 mod approve;
@@ -17,6 +18,7 @@ mod batch;
 mod bench;
 mod cache;
 mod call;
+mod card;
 mod catalog;
 mod changes;
 mod complete;
@@ -26,6 +28,7 @@ mod consent;
 mod contact;
 mod credentials;
 mod describe;
+mod discover;
 mod doctor;
 mod dry_run;
 mod explain;
@@ -36,9 +39,11 @@ mod listing;
 mod lock;
 mod login;
 mod many;
+mod originals;
 mod output;
 mod pattern;
 mod ping;
+mod policy;
 mod progress;
 mod prompts;
 mod questions;
@@ -52,11 +57,11 @@ mod schema;
 mod server_log;
 mod servers;
 mod session;
+mod signed;
 mod skills;
 mod sources;
 mod target;
 mod task;
-mod together;
 mod tools;
 mod tracer;
 mod trust;
@@ -139,6 +144,7 @@ fn say_farewell(farewell: &Farewell) -> Exit {
 async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Exit, Error> {
     output::check(run)?;
     run.open_trace()?;
+    policy::prepare(run).await?;
     match run.command() {
         Command::Call(call) => call::run(run, call, executor).await,
         Command::Tools(tools) => tools::run(run, tools, executor).await,
@@ -166,10 +172,13 @@ async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Ex
         Command::Approve(approve) => approve::run(run, approve),
         Command::Trust(trust) => trust::run(run, trust, executor).await,
         Command::Lock(lock) => lock::run(run, lock, executor).await,
+        Command::Policy(command) => policy::run(run, command).await,
         Command::Login(command) => login::login(run, command, executor).await,
         Command::Logout(command) => login::logout(run, command, executor).await,
         Command::Token(command) => login::token(run, command, executor).await,
-        Command::Add(add) => config::add(run, add),
+        Command::Discover(wanted) => discover::run(run, wanted, executor).await,
+        Command::Card(card) => card::run(run, card, executor).await,
+        Command::Add(add) => config::add(run, add, executor).await,
         Command::Remove(remove) => config::remove(run, remove),
         Command::Config(config) => config::run(run, config),
         Command::Replay(replay) => replay::run(run, replay).await,

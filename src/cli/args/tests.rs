@@ -120,12 +120,32 @@ fn configuration(command: &Command) -> Vec<String> {
     match command {
         Command::Add(add) => {
             let switches = [(add.project, "--project"), (add.force, "--force")];
-            switched(&switches, format!("{} {:?}", add.name, add.server))
+            switched(&switches, format!("{:?}", add.words(false)))
         }
         Command::Remove(remove) => switched(&[(remove.project, "--project")], remove.name.clone()),
         Command::Config(config) => {
             let words = format!("{} {:?} {:?}", config.action.word(), config.from, config.names);
             switched(&[(config.copy, "--copy"), (config.force, "--force")], words)
+        }
+        Command::Discover(wanted) => {
+            let switches = [
+                (wanted.standard, "--standard"),
+                (wanted.html, "--html"),
+                (wanted.probe, "--probe"),
+                (wanted.allow_http, "--allow-http"),
+                (wanted.offline, "--offline"),
+            ];
+            switched(&switches, format!("{:?} {}", wanted.max_card_bytes, wanted.place))
+        }
+        Command::Card(card) => {
+            let switches = [
+                (card.connect, "--connect"),
+                (card.standard, "--standard"),
+                (card.allow_http, "--allow-http"),
+                (card.offline, "--offline"),
+            ];
+            let (action, entry) = (card.action().word(), &card.entry);
+            switched(&switches, format!("{action} {entry:?} {:?} {}", card.var, card.place()))
         }
         Command::Approve(approve) => vec![format!("{:?} {:?}", approve.name, approve.accept)],
         Command::Login(login) => {
