@@ -38,6 +38,9 @@ fn a_server_of_the_host_that_was_named_is_added() {
     let before = site.asked().len();
     assert_eq!(mcpmini(&scratch, &["tools", "weather"]).code, 0);
     assert!(site.asked()[before..].iter().all(|it| it == "POST /mcp"), "{:?}", site.asked());
+    // Nor is it when somebody asks what the card says.
+    let shown = mcpmini(&scratch, &["card", "weather"]);
+    assert!(shown.out.starts_with("com.example/weather 1.2.0\n"), "{shown:?}");
     let again = mcpmini(&scratch, &["add", &site.at("/mcp")]);
     assert_eq!(again.code, 9, "{again:?}");
     let named = mcpmini(&scratch, &["add", "other", &site.host()]);
@@ -260,6 +263,7 @@ fn options_that_would_have_no_effect_are_told() {
     check(&["weather"], "add needs a server");
     check(&["npx -y x"], "a command needs a NAME");
     check(&["ftp://h/"], "a URL must begin with http:// or https://");
-    check(&["registry:weather"], "is no name in a registry");
+    check(&["registry:weather"], "mcpmini discover registry:weather looks for one");
+    check(&["registry:a/b/c"], "is no name in a registry");
     check(&["a", "b", "c"], "add does not take so many words");
 }

@@ -54,6 +54,7 @@ fn access(add: &Add) -> Access<'_> {
         max_card_bytes: add.max_card_bytes,
         allow_http: add.allow_http,
         offline: false,
+        registry: None,
         only: add.entry.as_deref(),
     }
 }
@@ -107,7 +108,7 @@ fn consent(candidate: &Candidate, place: &Place, endpoint: &Address) -> Option<C
     let from = candidate.address().map_or_else(|| "the file".to_owned(), ToString::to_string);
     let named = match place {
         Place::Host(named) | Place::Endpoint(named) | Place::Document(named) => named,
-        Place::File(_) | Place::Registry { .. } => {
+        Place::File(_) | Place::Registry { .. } | Place::Search(_) => {
             return Some(Consent { from, why: "a file has chosen where it is" });
         }
     };

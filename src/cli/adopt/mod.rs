@@ -108,6 +108,10 @@ pub(super) async fn run(
     executor: &LocalExecutor<'static>,
 ) -> Result<Exit, Error> {
     config::refuse_what_is_not_stored(run.globals)?;
+    if let Place::Search(text) = place {
+        let error = usage(&format!("registry:{text} is no name in a registry"));
+        return Err(error.hint(format!("mcpmini discover registry:{text} looks for one")));
+    }
     let file = config::file(run, add.project, &config::only_file(run))?;
     let found = match place {
         Place::Registry { name, version } => {

@@ -23,6 +23,7 @@ const LONGEST_CARD: usize = 8 << 20;
 )]
 #[argh(example = "mcpmini discover example.com")]
 #[argh(example = "mcpmini discover https://mcp.example.com/mcp --json | jq -r .url")]
+#[argh(example = "mcpmini discover registry:weather")]
 pub struct Discover {
     /// look only where the standard says
     #[argh(switch)]
@@ -48,8 +49,13 @@ pub struct Discover {
     #[argh(switch)]
     pub offline: bool,
 
-    /// a host, such as example.com or localhost:3000, or a URL
-    #[argh(positional, arg_name = "HOST|URL")]
+    /// ask this registry instead of the official one
+    #[argh(option, arg_name = "URL")]
+    pub registry: Option<String>,
+
+    /// a host, such as example.com or localhost:3000, a URL, registry:NAME, or registry:TEXT to
+    /// search for
+    #[argh(positional, arg_name = "PLACE")]
     pub place: String,
 }
 
@@ -97,6 +103,10 @@ pub struct Card {
     /// use stored documents only; contact nobody
     #[argh(switch)]
     pub offline: bool,
+
+    /// ask this registry instead of the official one
+    #[argh(option, arg_name = "URL")]
+    pub registry: Option<String>,
 
     /// show (which may be left out) or check, and the card: a URL, a host or a file
     #[argh(positional, arg_name = "[show|check] URL|FILE")]

@@ -38,7 +38,7 @@ pub(super) async fn run(run: &Run<'_>, card: &Card) -> Result<Exit, Error> {
 /// The card, and where it is.
 async fn read(run: &Run<'_>, card: &Card) -> Result<(String, Object), Error> {
     let access = access(card);
-    let place = discover::place(card.place())?;
+    let place = discover::place_or_name(run, card.place())?;
     if let Place::File(path) = &place {
         return from_file(run, path).map(|object| (path.display().to_string(), object));
     }

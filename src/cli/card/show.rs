@@ -20,7 +20,7 @@ pub(super) async fn run(
 ) -> Result<Exit, Error> {
     let access = access(card);
     let documents = discover::documents(run, &access)?;
-    let place = discover::place(card.place())?;
+    let place = discover::place_or_name(run, card.place())?;
     let found = discover::findings(run, &documents, &place, &access).await?;
     let candidate = discover::choose(card.place(), &place, &found)?;
     let live = match card.connect {
@@ -46,6 +46,7 @@ pub(super) fn access(card: &Card) -> Access<'_> {
         max_card_bytes: card.max_card_bytes,
         allow_http: card.allow_http,
         offline: card.offline,
+        registry: card.registry.as_deref(),
         only: card.entry.as_deref(),
     }
 }

@@ -3,16 +3,21 @@
 use std::path::Path;
 use std::time::Duration;
 
+use super::registry;
+use crate::cli::config::only_file;
 use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
+use crate::cli::explain;
 use crate::cli::run::Run;
 use crate::cli::target;
+use crate::config::{self, Target, Word};
 use crate::discovery::documents::Origin;
 use crate::discovery::lookup::{self, CARD_LIMIT, Options};
 use crate::discovery::{Candidate, Documents, Finder, Findings, Place, Reuse};
 use crate::net::{Address, FetchError, Fetcher, Policy};
 use crate::protocol::message::{Fault, Sent};
 use crate::store::{self, Guard};
+use crate::trust;
 
 /// The longest file that is read, in bytes.
 const FILE_LIMIT: u64 = 8 << 20;
@@ -30,6 +35,8 @@ pub(in crate::cli) struct Access<'a> {
     pub(in crate::cli) allow_http: bool,
     /// Stored documents only.
     pub(in crate::cli) offline: bool,
+    /// The registry to ask.
+    pub(in crate::cli) registry: Option<&'a str>,
     /// The one server that is wanted, by its name or identifier.
     pub(in crate::cli) only: Option<&'a str>,
 }
@@ -41,6 +48,33 @@ pub(in crate::cli) fn place(word: &str) -> Result<Place, Error> {
         error
             .hint("a host such as example.com, a URL, registry:NAME, or a file such as ./card.json")
     })
+}
+
+/// The same for a command that also takes a server of the configuration: its card if it was made
+/// from one, else its endpoint.
+pub(in crate::cli) fn place_or_name(run: &Run<'_>, word: &str) -> Result<Place, Error> {
+    let overrides = only_file(run);
+    let is_name = matches!(Word::parse(word), Ok(Word::Name { .. }));
+    let resolved = is_name.then(|| config::resolve(word, run.env, &overrides)).and_then(Result::ok);
+    let Some(resolved) = resolved else { return place(word) };
+    // Whoever wrote a project's file does not decide whom we ask.
+    trust::admit(&resolved, run.env, &overrides).map_err(explain::trust)?;
+    let Target::Http(server) = &resolved.definition.target else {
+        let error = Error::new(Exit::Usage, format!("{word} is started here, and has no card"));
+        return Err(error.phase(Phase::Usage).sent(Sent::No));
+    };
+    let (url, is_card) = match &resolved.definition.card {
+        Some(card) => (card, true),
+        None => (&server.url, false),
+    };
+    match (Address::parse(url), is_card) {
+        (Ok(address), true) => Ok(Place::Document(address)),
+        (Ok(_), false) => place(url),
+        (Err(error), _) => {
+            let text = format!("the URL of {word} cannot be used here: {error}");
+            Err(Error::new(Exit::Config, text).phase(Phase::Config).sent(Sent::No))
+        }
+    }
 }
 
 /// What gets documents in this run.
@@ -73,6 +107,9 @@ pub(in crate::cli) async fn findings(
 ) -> Result<Findings, Error> {
     let found = match place {
         Place::File(path) => from_file(run, path)?,
+        Place::Registry { .. } | Place::Search(_) => {
+            registry::listed(run, documents, access.registry, place).await?
+        }
         _ => Finder::new(documents, options(access)).only(access.only).find(place).await,
     };
     for tried in &found.tried {
