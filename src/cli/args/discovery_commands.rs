@@ -71,7 +71,10 @@ pub struct Discover {
     note = "`card check URL` checks a card against the published rules, line by line. The exit \
                code is 6 if one is broken."
 )]
-#[argh(note = "With --json a card is printed as it came, and with --connect what the server says.")]
+#[argh(
+    note = "With --json it is one object, as of `discover`; with --connect there is one more in it, \
+               for what the server says."
+)]
 #[argh(example = "mcpmini card https://mcp.example.com/mcp --connect")]
 #[argh(example = "mcpmini card check server-card.json")]
 pub struct Card {

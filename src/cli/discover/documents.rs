@@ -3,6 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
+use async_io::Timer;
+use futures_lite::{FutureExt, future};
+
 use super::registry;
 use crate::cli::config::only_file;
 use crate::cli::errors::{Error, Phase};
@@ -110,7 +113,10 @@ pub(in crate::cli) async fn findings(
         Place::Registry { .. } | Place::Search(_) => {
             registry::listed(run, documents, access.registry, place).await?
         }
-        _ => Finder::new(documents, options(access)).only(access.only).find(place).await,
+        _ => {
+            let finder = Finder::new(documents, options(access)).only(access.only);
+            unless_over(run, finder.find(place)).await?
+        }
     };
     for tried in &found.tried {
         let outcome = tried.miss.as_ref().map_or("found".to_owned(), ToString::to_string);
@@ -119,6 +125,24 @@ pub(in crate::cli) async fn findings(
     found.notes.iter().for_each(|note| run.warn(note));
     found.candidates.iter().for_each(|candidate| tell(run, candidate));
     Ok(found)
+}
+
+/// Does something unless a signal or the limit for everything comes first.
+pub(in crate::cli) async fn unless_over<T>(
+    run: &Run<'_>,
+    doing: impl Future<Output = T>,
+) -> Result<T, Error> {
+    let interrupted = async { Err(explain::interrupted(run.interrupted().await)) };
+    let late = async {
+        match run.deadline {
+            Some(deadline) => {
+                Timer::at(deadline).await;
+                Err(explain::expired(run.settings.max_time))
+            }
+            None => future::pending().await,
+        }
+    };
+    async { Ok(doing.await) }.or(interrupted).or(late).await
 }
 
 /// How to look, as the options say.

@@ -15,6 +15,7 @@ pub(super) mod signature;
 pub(super) use answers::Said;
 pub(super) use documents::{
     Access, admit, documents, fetcher, findings, options, place, place_or_name, read_file,
+    unless_over,
 };
 pub(super) use entry::entry;
 pub(super) use failure::{choose, nothing};

@@ -1,5 +1,6 @@
 //! The registry: which one is asked, and what it knows.
 
+use super::documents::unless_over;
 use crate::cli::config::usage;
 use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
@@ -31,10 +32,14 @@ pub(super) async fn listed(
     let address = registry(run, given)?;
     let (listed, text) = match place {
         Place::Registry { name, version } => {
-            let one = registry::look_up(documents, &address, name, version.as_deref()).await;
+            let one = registry::look_up(documents, &address, name, version.as_deref());
+            let one = unless_over(run, one).await?;
             (one.map(|one| vec![one]), name.clone())
         }
-        Place::Search(text) => (registry::search(documents, &address, text).await, text.clone()),
+        Place::Search(text) => {
+            let found = registry::search(documents, &address, text);
+            (unless_over(run, found).await?, text.clone())
+        }
         _ => return Ok(Findings::default()),
     };
     let listed = listed.map_err(|miss| unregistered(&text, &address, &miss))?;
