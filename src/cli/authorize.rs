@@ -17,6 +17,7 @@ use crate::config::{self, Endpoint, HttpEndpoint};
 use crate::env::Secret;
 use crate::net;
 use crate::protocol::json;
+use crate::protocol::mask;
 use crate::protocol::message::Sent;
 use crate::protocol::params::Members;
 use crate::transport::http;
@@ -62,18 +63,16 @@ impl Contact<'_> {
         record.map(|record| record.account()).unwrap_or_default()
     }
 
-    /// The token that was given. It is read once: it may come from a pipe.
+    /// The token that was given. It is looked for once: it may come from a pipe, or from a command
+    /// that takes its time to fail.
     fn given_token(&self) -> Result<Option<&Secret>, Error> {
-        if self.token.get().is_none() {
-            let token = match &self.server.endpoint {
-                Endpoint::Http(endpoint) => {
-                    credentials::token(self.run, &self.server.name, endpoint)?
-                }
-                Endpoint::Stdio(_) => None,
-            };
-            let _ = self.token.set(token);
-        }
-        Ok(self.token.get().and_then(Option::as_ref))
+        let token = self.token.get_or_init(|| match &self.server.endpoint {
+            Endpoint::Http(endpoint) => {
+                credentials::token(self.run, &self.server.name, endpoint).map_err(Box::new)
+            }
+            Endpoint::Stdio(_) => Ok(None),
+        });
+        token.as_ref().map(Option::as_ref).map_err(|error| (**error).clone())
     }
 
     /// The server, and how it is reached.
@@ -121,7 +120,7 @@ impl Contact<'_> {
     /// A server may show in an error what we sent to it.
     pub(super) fn without_secrets(&self, error: Error) -> Error {
         let mut secrets = self.link.as_ref().map(Link::secrets).unwrap_or_default();
-        secrets.extend(self.token.get().cloned().flatten());
+        secrets.extend(self.token.get().and_then(|token| token.clone().ok().flatten()));
         if let Endpoint::Http(endpoint) = &self.server.endpoint {
             let shown = endpoint.headers.iter().filter(|(name, _)| is_secret(name));
             let values = shown.map(|(_, value)| value.expose());
@@ -239,7 +238,7 @@ pub(super) fn denied(error: &AuthError, server: &str) -> Error {
 }
 
 fn hint(error: &AuthError, server: &str) -> Option<String> {
-    let server = config::quoting::quote(server);
+    let server = config::quoting::quote(&mask::server(server));
     Some(match error {
         AuthError::LoginNeeded => format!(
             "mcpmini login {server}; or give it a token: MCPMINI_TOKEN, --bearer-file, \

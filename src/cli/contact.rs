@@ -61,8 +61,8 @@ pub(super) struct Contact<'a> {
     /// Whether the stream of what no request asked for is wanted.
     listens: bool,
     hurries: bool,
-    /// The token that was given, once it was looked up.
-    pub(super) token: OnceCell<Option<Secret>>,
+    /// The token that was given, once it was looked for.
+    pub(super) token: OnceCell<Result<Option<Secret>, Box<Error>>>,
     /// Who can log in.
     pub(super) person: Person,
     /// Whether a token that is kept does not count.

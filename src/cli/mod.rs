@@ -101,6 +101,12 @@ pub fn main(env: &Env) -> Exit {
         match done {
             Ok(exit) => exit,
             Err(error) => {
+                // What a signal has broken off fails for no other reason.
+                let error = if matches!(error.exit, Exit::Config | Exit::Auth) {
+                    run.over().unwrap_or(error)
+                } else {
+                    error
+                };
                 run.report(&error);
                 error.exit
             }

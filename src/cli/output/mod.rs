@@ -22,7 +22,7 @@ use super::terminal::{Stream, Unwritten, strip_controls};
 use crate::protocol::message::Sent;
 
 /// The signal that a process dies of when it writes and nobody reads.
-const SIGPIPE: u8 = 13;
+pub(super) const SIGPIPE: u8 = 13;
 
 /// Makes sure, as far as that can be told beforehand, that what is asked for can be written.
 pub(super) fn check(run: &Run<'_>) -> Result<(), Error> {

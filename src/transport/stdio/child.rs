@@ -9,11 +9,11 @@ use std::time::Duration;
 use async_channel::Receiver;
 use async_io::Timer;
 use async_process::{Child, ChildStderr, ChildStdin, ChildStdout};
-use futures_lite::FutureExt;
+use futures_lite::{FutureExt, future};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::stderr::Stderr;
-use super::{Patience, Target, parent_death};
+use super::{End, Patience, Target, parent_death};
 
 /// How long a child has between SIGTERM and SIGKILL when there is no more time to be polite.
 const LAST_MOMENT: Duration = Duration::from_millis(50);
@@ -67,6 +67,18 @@ impl Group {
             unreachable!("spawn asks for three pipes, and they are taken once");
         };
         (stdin, stdout, stderr)
+    }
+
+    /// Waits until the child has ended with an error, and then a little. One that ends well may have
+    /// handed its pipes on to another process, which is the server then.
+    pub(super) async fn failed(&mut self, patience: Duration) -> Option<End> {
+        let status = self.child.status().await.ok();
+        self.status = status;
+        if status.is_none_or(|status| status.success()) {
+            future::pending::<()>().await;
+        }
+        after(patience).await;
+        Some(End::Exited)
     }
 
     /// Waits a little for the child to exit by itself and for the rest of its standard error.
