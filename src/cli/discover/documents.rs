@@ -179,6 +179,19 @@ pub(in crate::cli) async fn admit(
     }
 }
 
+/// Whether the user has named the host of an address, or one above it, and nobody else has chosen it.
+pub(in crate::cli) fn is_named(place: &Place, address: &Address) -> bool {
+    let named = match place {
+        Place::Host(named) | Place::Endpoint(named) | Place::Document(named) => named,
+        Place::File(_) | Place::Registry { .. } | Place::Search(_) => return false,
+    };
+    let (host, above) = (address.host(), named.host());
+    // An address has nothing below it.
+    let is_below =
+        named.ip().is_none() && host.strip_suffix(above).is_some_and(|it| it.ends_with('.'));
+    host == above || is_below
+}
+
 /// The bytes of a file that the command line names.
 pub(in crate::cli) fn read_file(run: &Run<'_>, path: &Path) -> Result<Vec<u8>, Error> {
     let fail = |text: String| Error::new(Exit::Config, text).phase(Phase::Config).sent(Sent::No);
