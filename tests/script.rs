@@ -175,7 +175,14 @@ fn exit_10_input_required() {
         check(&greet(&[]), 10, "");
         check(&greet(&["--decline"]), 1, "");
         check(&greet(&["--elicit", "defaults"]), 0, "hello, friend\n");
-        check(&greet(&["--answer", "name=Ada"]), 0, "hello, Ada\n");
+        let answered = greet(&["--answer", "name=Ada"]);
+        check(&answered, 0, "hello, Ada\n");
+        assert_eq!(answered.err, "");
+        let misspelt = greet(&["--answer", "nmae=Ada"]);
+        assert!(
+            misspelt.err.contains("--answer nmae: the server has asked for no"),
+            "{misspelt:?}"
+        );
     }
 }
 

@@ -11,7 +11,7 @@ use super::exit::Exit;
 use super::run::Run;
 use super::target;
 use super::terminal::{Stream, strip_controls};
-use crate::auth::{self, AuthError, Authorizer, DiscoveryError, How, Notice, Person};
+use crate::auth::{self, AuthError, Authorizer, DiscoveryError, How, IssuerError, Notice, Person};
 use crate::client::{Link, Server};
 use crate::config::{self, Endpoint, HttpEndpoint};
 use crate::env::Secret;
@@ -117,8 +117,31 @@ impl Contact<'_> {
         }
     }
 
+    /// Whoever is on the way can take a token from a connection that is not encrypted.
+    pub(super) fn warn_of_exposure(&self, server: &Server) {
+        let (Server::Http(target) | Server::Sse(target)) = server else { return };
+        let settings = &target.settings;
+        let stays = target.address.is_loopback() || settings.unix_socket.is_some();
+        if settings.authorization.is_set() && !target.address.is_tls() && !stays {
+            let name = &self.server.name;
+            self.run.warn(&format!("{name}: the token goes out over http, which is not encrypted"));
+        }
+    }
+
     /// A server may show in an error what we sent to it.
     pub(super) fn without_secrets(&self, error: Error) -> Error {
+        let secrets = self.secrets();
+        let mask = |text: String| auth::mask(text, secrets.iter());
+        Error {
+            message: mask(error.message),
+            data: error.data.map(mask),
+            stderr_tail: error.stderr_tail.map(mask),
+            ..error
+        }
+    }
+
+    /// What the server is given and nobody else may see.
+    pub(super) fn secrets(&self) -> Vec<Secret> {
         let mut secrets = self.link.as_ref().map(Link::secrets).unwrap_or_default();
         secrets.extend(self.token.get().and_then(|token| token.clone().ok().flatten()));
         if let Endpoint::Http(endpoint) = &self.server.endpoint {
@@ -128,13 +151,7 @@ impl Contact<'_> {
             let values = values.map(|value| value.rsplit(' ').next().unwrap_or_default());
             secrets.extend(values.map(Secret::from));
         }
-        let mask = |text: String| auth::mask(text, secrets.iter());
-        Error {
-            message: mask(error.message),
-            data: error.data.map(mask),
-            stderr_tail: error.stderr_tail.map(mask),
-            ..error
-        }
+        secrets
     }
 }
 
@@ -220,12 +237,14 @@ pub(super) fn denied(error: &AuthError, server: &str) -> Error {
         AuthError::Fetch(net::FetchError::Failed(fault)) if fault.sent == Sent::No => {
             Exit::Unreachable
         }
-        AuthError::Discovery(DiscoveryError::Unavailable { .. }) => Exit::Unreachable,
+        AuthError::Fetch(net::FetchError::Unknown(_) | net::FetchError::Late { .. })
+        | AuthError::Discovery(DiscoveryError::Unavailable { .. }) => Exit::Unreachable,
         AuthError::Missing(_)
         | AuthError::Key(_)
         | AuthError::Port { .. }
         | AuthError::Helper(_)
         | AuthError::Store(_)
+        | AuthError::NoStore
         | AuthError::BadStore(_) => Exit::Config,
         _ => Exit::Auth,
     };
@@ -248,12 +267,21 @@ fn hint(error: &AuthError, server: &str) -> Option<String> {
             let scopes = config::quoting::quote(&scopes.to_string());
             format!("mcpmini login {server} --scope {scopes}")
         }
-        AuthError::NoRegistration { .. } => {
+        AuthError::Issuer(IssuerError::NoRegistration { .. }) => {
             "register a client there and name it with --client-id, or --client-metadata-url".into()
         }
-        AuthError::Moved { .. } => {
+        AuthError::Issuer(IssuerError::Moved { .. }) => {
             "if the client is known there as well, say so with --issuer; else mcpmini logout".into()
         }
+        AuthError::NoStore => {
+            "set HOME or XDG_STATE_HOME, or name a credential helper (MCPMINI_CREDENTIAL_HELPER)"
+                .into()
+        }
+        AuthError::Issuer(IssuerError::Forgotten { .. }) => {
+            format!("mcpmini login {server} registers it anew")
+        }
+        AuthError::Issuer(IssuerError::NotChosen { .. }) => "see --issuer".into(),
+        AuthError::BadStore(_) => "move the file away, and log in again".into(),
         AuthError::Browser(_) => format!("mcpmini login {server} --no-browser"),
         AuthError::Port { .. } => "see --callback-port".into(),
         AuthError::Fetch(net::FetchError::Inwards { .. }) => {

@@ -204,6 +204,7 @@ impl<'a> Contact<'a> {
         self.heed_changes(None);
         let link = self.link.take()?;
         terminal::clear_status();
+        self.watcher.note_unused_answers();
         if let Some(revision) = self.watcher.opened()
             && self.pin().is_none()
         {
@@ -256,6 +257,7 @@ impl<'a> Contact<'a> {
             None => {
                 let access = self.access()?;
                 let authorizer = self.loaded_authorizer(&access.server)?;
+                self.warn_of_exposure(&access.server);
                 Link::new(access, authorizer)
             }
         };

@@ -75,7 +75,7 @@ pub(super) fn token(
 }
 
 /// The token in `MCPMINI_TOKEN_NAME`, or in `MCPMINI_TOKEN`, which is for the one server that the
-/// command names. What the command line says about tokens counts more.
+/// command names, and never for several. What the command line says about tokens counts more.
 fn from_variable(
     run: &Run<'_>,
     server: &str,
@@ -89,7 +89,8 @@ fn from_variable(
         return Ok(None);
     }
     let of_server = config::is_name(server).then(|| format!("MCPMINI_TOKEN_{}", variable(server)));
-    for name in of_server.into_iter().chain(["MCPMINI_TOKEN".to_owned()]) {
+    let of_one = run.command().several().is_none().then(|| "MCPMINI_TOKEN".to_owned());
+    for name in of_server.into_iter().chain(of_one) {
         if let Some(value) = run.env.setting(&name) {
             let token = value.into_string().map_err(|_| {
                 Error::new(Exit::Auth, format!("{name}: the token is not UTF-8"))

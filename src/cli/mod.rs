@@ -27,6 +27,7 @@ mod contact;
 mod credentials;
 mod describe;
 mod discover;
+mod doctor;
 mod dry_run;
 mod explain;
 mod find;
@@ -152,6 +153,7 @@ async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Ex
         Command::Bench(bench) => bench::run(run, bench, executor).await,
         Command::Session(session) => session::run(run, session, executor).await,
         Command::Servers(servers) => servers::run(run, servers, executor).await,
+        Command::Doctor(doctor) => doctor::run(run, doctor, executor).await,
         Command::Cache(cache) => cache::run(run, cache),
         Command::Watch(watch) => watch::run(run, watch, executor).await,
         Command::Approve(approve) => approve::run(run, approve),

@@ -10,6 +10,7 @@ use argh::{ArgsInfo, FromArgs};
 use super::choices::Format;
 use super::config_commands::{Add, Config, Remove};
 use super::discovery_commands::{Card, Discover};
+use super::doctor_command::Doctor;
 use super::globals::Globals;
 use super::login_commands::{Login, Logout, Token};
 use super::many::{Batch, Bench, Cache, Servers, Session, wait};
@@ -68,6 +69,8 @@ pub enum Command {
     Watch(Watch),
     /// `servers`
     Servers(Servers),
+    /// `doctor`
+    Doctor(Doctor),
     /// `cache`
     Cache(Cache),
     /// `approve`
@@ -126,6 +129,7 @@ impl Command {
             Command::Session(_) => "session",
             Command::Watch(_) => "watch",
             Command::Servers(_) => "servers",
+            Command::Doctor(_) => "doctor",
             Command::Cache(_) => "cache",
             Command::Approve(_) => "approve",
             Command::Login(_) => "login",
@@ -166,6 +170,19 @@ impl Command {
         matches!(self, Command::Session(_))
     }
 
+    /// What makes it one for several servers, if it is: then a credential that is not said to be for
+    /// one of them must go to none, because it would go to all.
+    pub fn several(&self) -> Option<&'static str> {
+        const SEVERAL: &str = "several servers";
+        match self {
+            Command::Tools(tools) => tools.all.then_some("--all"),
+            Command::Servers(servers) => (servers.names.len() != 1).then_some(SEVERAL),
+            Command::Find(find) => (find.servers.len() != 1).then_some(SEVERAL),
+            Command::Session(session) => (1 < session.servers.len()).then_some(SEVERAL),
+            _ => None,
+        }
+    }
+
     /// The forms in which it can print its answer, the usual one first.
     pub fn formats(&self) -> &'static [Format] {
         match self {
@@ -191,6 +208,7 @@ impl Command {
             Command::Card(card) => return card.check(),
             Command::Add(add) => return add.check(),
             Command::Tools(tools) => return tools.check(),
+            Command::Doctor(doctor) => return doctor.check(),
             _ => return Ok(()),
         };
         // Two ways to say which part of the answer is wanted.

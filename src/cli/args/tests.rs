@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use argh::{ArgsInfo, FromArgs};
 
 use super::commands::{ALIASES, WITH_TAIL};
+use super::doctor_command::Doctor;
 use super::globals::{SHORTHANDS, SPELLINGS};
 use super::primitives::{Complete, Watch};
 use super::table::{HELP, Table};
@@ -177,6 +178,12 @@ fn many(command: &Command) -> Option<Vec<String>> {
         Command::Session(session) => ([None, None], format!("{:?}", session.servers)),
         Command::Servers(servers) => {
             ([switch(servers.check, "--check"), None], format!("{:?}", servers.names))
+        }
+        Command::Doctor(doctor) => {
+            let Doctor { fail_on, only, require_auth, sticky, server } = doctor;
+            let fail_on = fail_on.map(|it| format!("--fail-on {}", it.word()));
+            let words = format!("{only:?} {sticky:?} {server}");
+            ([fail_on, switch(*require_auth, "--require-auth")], words)
         }
         Command::Cache(cache) => ([None, None], format!("{:?} {:?}", cache.action, cache.server)),
         _ => return None,
@@ -466,6 +473,10 @@ fn values_are_understood() {
         "ping s --client-key k --client-key-alg ES256",
         r#"ping s | client_key: Some("k"), client_key_alg: Some(Es256)"#,
     );
+    check(
+        "ping s --client-key k --client-key-id k1",
+        r#"ping s | client_key: Some("k"), client_key_id: Some("k1")"#,
+    );
     check("--dpop login s --no-browser", "login --no-browser s | dpop: true");
     check("login s --scope 'a b' --device", r#"login --device s | scope: Some("a b")"#);
     let only = parse(words("ping s --protocol 2025-11-25")).unwrap().globals.protocol;
@@ -670,6 +681,16 @@ fn options_that_do_not_go_together_are_refused() {
         "error: --assertion-file and --assertion-command exclude each other",
     );
     check("ping s --client-key-alg ES256", "error: --client-key-alg needs --client-key");
+    check("ping s --client-key-id k1", "error: --client-key-id needs --client-key");
+    check("tools --all --bearer-file t", "error: --bearer-file and --all exclude each other");
+    check(
+        "tools --all --client-secret-file s",
+        "error: --client-secret-file and --all exclude each other",
+    );
+    check(
+        "servers --check -H Authorization:x",
+        "error: --header Authorization and several servers exclude each other",
+    );
     check("ping s --key k", "error: --key needs --cert");
     check("ping s --key k --cert c", r#"ping s | cert: Some("c"), key: Some("k")"#);
     check("tools s -o raw", "error: tools has no output form raw, but text and json");

@@ -4,6 +4,7 @@ use super::offer::{Candidate, Offer};
 use crate::cli::args::choices::{Color, Format, Http, IdFormat, Shell, Transport};
 use crate::cli::args::config_commands::Action;
 use crate::cli::args::discovery_commands::CardAction;
+use crate::cli::args::doctor_command::FailOn;
 use crate::cli::args::many::CacheAction;
 use crate::cli::args::primitives::TaskAction;
 use crate::cli::args::table::Flag;
@@ -22,6 +23,8 @@ pub(super) fn of_flag(flag: &Flag, before: &str, typed: &str) -> Offer {
             let dates = Revision::all().iter().rev().map(|revision| revision.date);
             ["auto"].into_iter().chain(dates).collect()
         }
+        "--fail-on" => FailOn::ALL.iter().map(|value| value.word()).collect(),
+        "--only" => crate::doctor::all_checks().into_iter().map(|(id, _)| id).collect(),
         "--elicit" => vec!["decline", "cancel", "fail", "defaults", "answers:"],
         "--stderr" if !typed.contains('/') => vec!["quiet", "inherit", "tail"],
         "--stderr" => return Offer::Files,

@@ -20,7 +20,7 @@ const LAST_MOMENT: Duration = Duration::from_millis(50);
 
 /// A child process that leads a process group of its own.
 #[derive(Debug)]
-pub(super) struct Group {
+pub(crate) struct Group {
     child: Child,
     /// The group; it has the child's process id.
     id: Option<Pid>,
@@ -30,7 +30,7 @@ pub(super) struct Group {
 
 impl Group {
     /// Starts the child, or says why it cannot be started.
-    pub(super) fn spawn(target: &Target) -> Result<Group, String> {
+    pub(crate) fn spawn(target: &Target) -> Result<Group, String> {
         let program = target.program.to_string_lossy();
         if let Some(cwd) = &target.cwd
             && !cwd.is_dir()
@@ -60,7 +60,7 @@ impl Group {
     }
 
     /// The three pipes, which can be taken once.
-    pub(super) fn pipes(&mut self) -> (ChildStdin, ChildStdout, ChildStderr) {
+    pub(crate) fn pipes(&mut self) -> (ChildStdin, ChildStdout, ChildStderr) {
         let child = &mut self.child;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
@@ -125,7 +125,18 @@ impl Group {
         }
     }
 
-    async fn exited_within(&mut self, patience: Duration) -> bool {
+    /// The process id of the child, which is also the number of the group.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// How the child ended; `None` as long as that is not known.
+    pub(crate) fn status(&self) -> Option<ExitStatus> {
+        self.status
+    }
+
+    /// Waits for the child to end, but no longer than that; tells whether it has.
+    pub(crate) async fn exited_within(&mut self, patience: Duration) -> bool {
         if self.status.is_some() {
             return true;
         }
@@ -139,7 +150,8 @@ impl Group {
         self.status.is_some()
     }
 
-    fn signal(&self, signal: Signal) {
+    /// Sends a signal to all processes of the group.
+    pub(crate) fn signal(&self, signal: Signal) {
         if let Some(id) = self.id {
             // It fails when the group is gone, which is what we want.
             let _ = kill_process_group(id, signal);
@@ -162,7 +174,7 @@ fn reason(error: &io::Error, program: &str) -> String {
 
 /// An exit status, for people: `exit status 3`, `killed by signal 9`.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ExitText(ExitStatus);
+pub(crate) struct ExitText(pub(crate) ExitStatus);
 
 impl fmt::Display for ExitText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -24,7 +24,8 @@ use async_process::{ChildStdin, ChildStdout};
 use futures_lite::future;
 use futures_lite::{AsyncReadExt, AsyncWriteExt, FutureExt};
 
-use self::child::{ExitText, Group};
+pub(crate) use self::child::{ExitText, Group};
+pub(crate) use self::stderr::Copy;
 use self::stderr::Stderr;
 pub use self::stderr::StderrPolicy;
 use super::Port;

@@ -12,6 +12,7 @@
 
 mod asking;
 mod changes;
+mod faults;
 mod http;
 mod primitives;
 mod protocol;
@@ -50,6 +51,8 @@ usage: demo-server [--http PORT | --sse PORT] [--era legacy|modern] [--log FILE]
   --fault bare     know tools and nothing else
   --fault drop    break off what notifies about changes after two of them
   --fault finish  end it in order instead
+  --fault noise, port, blab, talkative, fragile, text-ids, own-code, any-method, any-version
+                  on stdio: what `mcpmini doctor` finds, see faults.rs
 ";
 
 /// What the command line asks for.
