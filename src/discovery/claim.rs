@@ -114,6 +114,8 @@ pub enum Format {
 pub struct Hints {
     /// What the server can do: `tools`, `prompts`.
     pub capabilities: Vec<String>,
+    /// The kinds of packages that it can be run from.
+    pub packages: Vec<String>,
     /// How many tools are listed.
     pub tools: Option<usize>,
     /// The revisions it speaks.

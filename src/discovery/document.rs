@@ -1,8 +1,11 @@
 //! Reading the JSON of strangers: an object, not nested too deep.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use serde_json::{Map, Value};
+
+use crate::protocol::jsonrpc::scan;
 
 /// How deep a document may be nested.
 const DEPTH: usize = 64;
@@ -35,6 +38,22 @@ pub fn read(bytes: &[u8]) -> Result<Object, Malformed> {
         Ok(_) => Err(Malformed::NotAnObject),
         Err(error) => Err(Malformed::Syntax(error.to_string())),
     }
+}
+
+/// Whether an object in the document has a member twice. Readers differ about which of the two
+/// counts, so that nobody could say what a hash or a signature is about.
+pub fn repeats(bytes: &[u8]) -> bool {
+    fn any(text: &str) -> bool {
+        let mut seen = HashSet::new();
+        match text.trim_start().as_bytes().first() {
+            Some(b'{') => scan::members(text).any(|(name, value)| !seen.insert(name) || any(value)),
+            Some(b'[') => scan::elements(text).any(any),
+            _ => false,
+        }
+    }
+    // It was read before, and so is not nested too deep.
+    let text = std::str::from_utf8(bytes).unwrap_or_default();
+    any(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
 /// How deep a JSON text is nested. Of what is no JSON it is an upper bound.
@@ -94,6 +113,18 @@ impl fmt::Display for Malformed {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_member_that_is_there_twice_is_found_at_any_depth() {
+        let check = |text: &str, expected: bool| {
+            assert_eq!(repeats(text.as_bytes()), expected, "{text}");
+        };
+        check(r#"{"a":1,"b":{"a":1},"c":[{"a":1},{"a":2}]}"#, false);
+        check(r#"{"a":1,"a":1}"#, true);
+        check(r#"{"a":1,"\u0061":1}"#, true);
+        check(r#"{"x":[1,{"a":{"b":1,"b":2}}]}"#, true);
+        check(r#"{"a":"{\"b\":1,\"b\":1}"}"#, false);
+    }
 
     #[test]
     fn only_objects_that_are_not_too_deep_are_documents() {

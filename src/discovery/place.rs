@@ -23,6 +23,8 @@ pub enum Place {
         /// Its version; `None` for the latest.
         version: Option<String>,
     },
+    /// Whatever the registry finds by this text.
+    Search(String),
 }
 
 /// Why a word says no place.
@@ -32,7 +34,7 @@ pub enum NoPlace {
     Url(InvalidAddress),
     /// It is neither a URL nor a host nor a file.
     Word(String),
-    /// After `registry:` there is no name with one slash.
+    /// After `registry:` there is neither a name nor a text to search for.
     Registry(String),
 }
 
@@ -111,7 +113,10 @@ fn registry(text: &str) -> Result<Place, NoPlace> {
     let is_version = version.as_ref().is_none_or(|version| !version.is_empty());
     match super::lint::is_name(name) && is_version {
         true => Ok(Place::Registry { name: name.to_owned(), version }),
-        false => Err(NoPlace::Registry(text.to_owned())),
+        false if text.contains(['/', '@']) || text.trim().is_empty() => {
+            Err(NoPlace::Registry(text.to_owned()))
+        }
+        false => Ok(Place::Search(text.to_owned())),
     }
 }
 
@@ -139,6 +144,7 @@ mod tests {
             Ok(Place::Document(at)) => format!("document {at}"),
             Ok(Place::File(path)) => format!("file {}", path.display()),
             Ok(Place::Registry { name, version }) => format!("registry {name} {version:?}"),
+            Ok(Place::Search(text)) => format!("search {text}"),
             Err(why) => format!("error: {why}"),
         };
         assert_eq!(shown, expected, "{word}");
@@ -176,6 +182,7 @@ mod tests {
         check("/tmp/card", "file /tmp/card");
         check("file:///tmp/card", "file /tmp/card");
         check("file:card", "file card");
+        check("registry:weather map", "search weather map");
         check("registry:com.example/weather", "registry com.example/weather None");
         check("registry:com.example/weather@1.2.0", "registry com.example/weather Some(\"1.2.0\")");
     }
@@ -192,7 +199,7 @@ mod tests {
         let none = |name: &str| {
             format!("error: {name:?} is no name in a registry, such as com.example/weather")
         };
-        for name in ["weather", "a/b/c", "", "a/b@"] {
+        for name in ["a/b/c", "", "a/b@", "weather@1"] {
             check(&format!("registry:{name}"), &none(name));
         }
         check("ftp://h/", "error: a URL must begin with http:// or https://");

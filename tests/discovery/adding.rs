@@ -38,6 +38,9 @@ fn a_server_of_the_host_that_was_named_is_added() {
     let before = site.asked().len();
     assert_eq!(mcpmini(&scratch, &["tools", "weather"]).code, 0);
     assert!(site.asked()[before..].iter().all(|it| it == "POST /mcp"), "{:?}", site.asked());
+    // Nor is it when somebody asks what the card says.
+    let shown = mcpmini(&scratch, &["card", "weather"]);
+    assert!(shown.out.starts_with("com.example/weather 1.2.0\n"), "{shown:?}");
     let again = mcpmini(&scratch, &["add", &site.at("/mcp")]);
     assert_eq!(again.code, 9, "{again:?}");
     let named = mcpmini(&scratch, &["add", "other", &site.host()]);
@@ -260,6 +263,36 @@ fn options_that_would_have_no_effect_are_told() {
     check(&["weather"], "add needs a server");
     check(&["npx -y x"], "a command needs a NAME");
     check(&["ftp://h/"], "a URL must begin with http:// or https://");
-    check(&["registry:weather"], "is no name in a registry");
+    check(&["registry:weather"], "mcpmini discover registry:weather looks for one");
+    check(&["registry:a/b/c"], "is no name in a registry");
     check(&["a", "b", "c"], "add does not take so many words");
+}
+
+#[test]
+fn credentials_stay_with_the_host_that_was_named() {
+    let other = Site::new(&[]).serving(INFO);
+    let site = Site::new(&[(PLACE, Page::json(&CARD.replace("$O", &other.server.origin)))]);
+    let url = site.at("/mcp").replace("127.0.0.1", "localhost");
+    let scratch = Scratch::new();
+    let token = ["card", &url, "--connect", "-H", "Authorization: Bearer hunter2"];
+    let refused = mcpmini(&scratch, &token);
+    assert_eq!((refused.code, other.asked().len()), (8, 0), "{refused:?}");
+    let asked = run(scratch.mcpmini(["card", &url, "--connect"]).env("MCPMINI_TOKEN", "hunter2"));
+    assert_eq!(asked.code, 0, "{asked:?}");
+    let refused = mcpmini(&scratch, &["add", &url, "-H", "X-Key: hunter2"]);
+    assert!(refused.code == 8 && !refused.err.contains("hunter2"), "{refused:?}");
+    let refused = mcpmini(&scratch, &["add", &url]);
+    let mut add = scratch.mcpmini(["add", &url, "--accept", &digest(&refused.err)]);
+    let added = run(add.env("MCPMINI_TOKEN", "hunter2"));
+    assert_eq!(added.code, 0, "{added:?}");
+    let requests = other.server.requests();
+    assert!(2 <= requests.len() && requests.iter().all(|it| it.header("authorization").is_none()));
+    // To a host that was named, they go.
+    let named = Site::new(&[(PLACE, Page::json(CARD))]).serving(INFO);
+    let mut show = scratch.mcpmini(["card", &named.at("/mcp"), "--connect"]);
+    assert_eq!(run(show.env("MCPMINI_TOKEN", "hunter2")).code, 0);
+    let posted = named.server.requests().into_iter().find(|it| it.method == "POST").unwrap();
+    assert_eq!(posted.header("authorization"), Some("Bearer hunter2"));
+    let fetched = named.server.requests().into_iter().find(|it| it.method == "GET").unwrap();
+    assert_eq!(fetched.header("authorization"), None);
 }

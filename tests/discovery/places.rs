@@ -231,3 +231,15 @@ fn json_lines_have_the_card_as_it_came() {
     let status = r#""source":"server-card","form":"v1","status":"standard""#;
     assert!(outcome.out.contains(status), "{outcome:?}");
 }
+
+#[test]
+fn a_silent_host_is_not_waited_for_longer_than_is_said() {
+    let silent = crate::server::Server::start(|_, peer| {
+        peer.wait_for_hang_up();
+        false
+    });
+    let host = silent.origin.trim_start_matches("http://");
+    let outcome = mcpmini(&Scratch::new(), &["discover", host, "-T", "300ms"]);
+    assert_eq!(outcome.code, 124, "{outcome:?}");
+    assert!(outcome.took < std::time::Duration::from_secs(4), "{outcome:?}");
+}

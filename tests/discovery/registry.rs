@@ -390,3 +390,39 @@ fn a_bundle_that_leads_outside_is_refused() {
     assert_eq!(outcome.code, 6, "{outcome:?}");
     assert!(outcome.err.contains("would lie outside of its folder"), "{outcome:?}");
 }
+
+#[test]
+fn a_registry_can_be_searched_page_by_page() {
+    let server = |name: &str, more: &str, status: &str| {
+        format!(
+            r#"{{"server":{{"name":"com.example/{name}","version":"1.0.0","description":"d",{more}}},"_meta":{{"io.modelcontextprotocol.registry/official":{{"status":"{status}"}}}}}}"#
+        )
+    };
+    let page = |servers: &[String], next: &str| {
+        let servers = servers.join(",");
+        Page::json(&format!(
+            r#"{{"servers":[{servers}],"metadata":{{"nextCursor":{next},"count":2}}}}"#
+        ))
+    };
+    let remote = r#""remotes":[{"type":"streamable-http","url":"https://a.example/mcp"}]"#;
+    let package = r#""packages":[{"registryType":"npm","identifier":"b","version":"1.0.0"}]"#;
+    let first = [server("a", remote, "active"), server("gone", remote, "deleted")];
+    let query = "/v0.1/servers?version=latest&limit=100&search=a%20b";
+    let site = Site::new(&[
+        (query, page(&first, r#""x/+=""#)),
+        (&format!("{query}&cursor=x%2F%2B%3D"), page(&[server("b", package, "active")], "null")),
+    ]);
+    let scratch = world(&[]);
+    let outcome = mcpmini(&scratch, &site, &["discover", "registry:a b"]);
+    let found: Vec<_> = crate::site::rows(&outcome.out);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    assert_eq!(found[0][..4], ["com.example/a", "1.0.0", "https://a.example/mcp", "registry"]);
+    assert_eq!((found[1][0], found[1][4]), ("com.example/b", "a package (npm)"));
+    assert_eq!(found.len(), 2);
+    assert!(outcome.err.contains("com.example/gone was deleted"), "{outcome:?}");
+    let outcome = mcpmini(&scratch, &site, &["add", "registry:a b"]);
+    assert_eq!(outcome.code, 2, "{outcome:?}");
+    let one = registry(package);
+    let outcome = mcpmini(&scratch, &one, &["card", "registry:com.example/weather"]);
+    assert!(outcome.out.contains("\npackages     npm\n"), "{outcome:?}");
+}

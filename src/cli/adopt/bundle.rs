@@ -57,7 +57,8 @@ async fn download(
     let access = Access { allow_http: add.allow_http, ..Access::default() };
     let fetcher = discover::fetcher(run, &access)?.with_patience(PATIENCE);
     run.remark(&format!("downloading {address}"));
-    let fetched = fetcher.get(&address, Source::Document(zone), "*/*", LIMIT).await;
+    let fetched = fetcher.get(&address, Source::Document(zone), "*/*", LIMIT);
+    let fetched = discover::unless_over(run, fetched).await?;
     let failed = |fault: Fault| Error::from(fault).phase(Phase::Connect);
     let fetched = fetched.map_err(|error| failed(error.into()))?;
     match fetched.status.is_success() {

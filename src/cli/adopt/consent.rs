@@ -7,6 +7,7 @@ use crate::cli::exit::Exit;
 use crate::cli::explain;
 use crate::cli::run::Run;
 use crate::config::{self, Digest, Entry, NotADigest, quoting};
+use crate::protocol::mask::{self, Author, MASK};
 use crate::protocol::message::Sent;
 use crate::trust::Effect;
 
@@ -55,9 +56,18 @@ fn effect(run: &Run<'_>, name: &str, entry: &Entry) -> Result<String, Error> {
     Ok(format!("it {}", Effect::of(&resolved.definition.target)))
 }
 
-/// The command line as it was given.
+/// The command line as it was given, with secrets masked: logs are read by many.
 fn again(run: &Run<'_>) -> String {
-    let words = run.env.args.iter().skip(1).map(|word| word.to_string_lossy().into_owned());
-    let words: Vec<String> = words.collect();
+    let headers = run.globals.header.iter().map(|it| (&it.name, it.value.as_str()));
+    let headers = headers.filter(|(name, it)| mask::field(name, it, Author::Client) != *it);
+    let variables = run.globals.env.iter().map(|it| (&it.name, it.value.as_str()));
+    let variables = variables.filter(|(name, _)| mask::is_secret(name));
+    let secrets: Vec<_> = headers.chain(variables).map(|(_, value)| value).collect();
+    let is_plain = |value: &&&str| !value.is_empty() && !value.contains("${");
+    let word = |word: &std::ffi::OsString| {
+        let word = word.to_string_lossy().into_owned();
+        secrets.iter().filter(is_plain).fold(word, |word, it| word.replace(it, MASK))
+    };
+    let words: Vec<String> = run.env.args.iter().skip(1).map(word).collect();
     quoting::join(["mcpmini"].into_iter().chain(words.iter().map(String::as_str)))
 }

@@ -56,6 +56,7 @@ fn access(add: &Add) -> Access<'_> {
         max_card_bytes: add.max_card_bytes,
         allow_http: add.allow_http,
         offline: false,
+        registry: None,
         only: add.entry.as_deref(),
     }
 }
@@ -103,30 +104,18 @@ pub(super) fn complete(run: &Run<'_>, entry: &mut Entry) {
     timing(globals, entry);
 }
 
-/// Whether the user has named the server, or somebody else has: the endpoint must be on the host that
-/// was named, or on one below it.
+/// Whether the user has named the server, or somebody else has.
 fn consent(candidate: &Candidate, place: &Place, endpoint: &Address) -> Option<Consent> {
     let from = candidate.address().map_or_else(|| "the file".to_owned(), ToString::to_string);
-    let named = match place {
-        Place::Host(named) | Place::Endpoint(named) | Place::Document(named) => named,
-        Place::File(_) | Place::Registry { .. } => {
-            return Some(Consent { from, why: "a file has chosen where it is" });
+    let why = match place {
+        Place::File(_) => "a file has chosen where it is",
+        _ if candidate.address().is_some_and(|address| !discover::is_named(place, address)) => {
+            "the document is from another host"
         }
+        _ if !discover::is_named(place, endpoint) => "it is on another host",
+        _ => return None,
     };
-    let is_below = |host: &str| {
-        host == named.host()
-            || host.strip_suffix(named.host()).is_some_and(|rest| rest.ends_with('.'))
-    };
-    // An address has nothing below it.
-    let is_near = |address: &Address| match named.ip() {
-        Some(_) => address.host() == named.host(),
-        None => is_below(address.host()),
-    };
-    let is_redirected = candidate.address().is_some_and(|address| !is_near(address));
-    if is_redirected {
-        return Some(Consent { from, why: "the document is from another host" });
-    }
-    (!is_near(endpoint)).then_some(Consent { from, why: "it is on another host" })
+    Some(Consent { from, why })
 }
 
 /// A name for a configuration: the last part of what a server calls itself, else its host.

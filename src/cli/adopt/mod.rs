@@ -19,7 +19,7 @@ use self::consent::Consent;
 use super::args::Format;
 use super::args::config_commands::Add;
 use super::config::{self, usage};
-use super::discover::{self, Asked};
+use super::discover::{self, Asked, Stranger};
 use super::errors::Error;
 use super::exit::Exit;
 use super::output;
@@ -108,6 +108,10 @@ pub(super) async fn run(
     executor: &LocalExecutor<'static>,
 ) -> Result<Exit, Error> {
     config::refuse_what_is_not_stored(run.globals)?;
+    if let Place::Search(text) = place {
+        let error = usage(&format!("registry:{text} is no name in a registry"));
+        return Err(error.hint(format!("mcpmini discover registry:{text} looks for one")));
+    }
     let file = config::file(run, add.project, &config::only_file(run))?;
     let found = match place {
         Place::Registry { name, version } => {
@@ -121,7 +125,11 @@ pub(super) async fn run(
         bundle::unpack(run, bundle, folder)?;
     }
     let asked = match found.entry.contains_key("url") {
-        true => Some(discover::ask(run, &name, &found.entry, &found.claim, executor).await),
+        true => {
+            let (entry, claim, is_named) = (&found.entry, &found.claim, found.consent.is_none());
+            let stranger = Stranger { name: &name, entry, claim, is_named };
+            Some(discover::ask(run, stranger, executor).await)
+        }
         false => None,
     };
     let asked = heed(run, &found, asked, &name)?;

@@ -16,12 +16,9 @@ use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
 use crate::cli::run::Run;
 use crate::config::{Entry, quoting};
-use crate::discovery::documents::Miss;
 use crate::discovery::fill;
-use crate::discovery::lookup::Way;
 use crate::discovery::registry::{self, Kind, Listed, Package, Status, Unbuildable};
-use crate::discovery::{Candidate, Claim, Documents};
-use crate::net::Address;
+use crate::discovery::{Claim, Documents};
 use crate::protocol::message::Sent;
 
 /// Why everything from a registry must be accepted.
@@ -34,42 +31,20 @@ pub(super) async fn look_up(
     name: &str,
     version: Option<&str>,
 ) -> Result<Adoptable, Error> {
-    let registry = registry_of(run, add)?;
+    let registry = discover::registry(run, add.registry.as_deref())?;
     let access = Access { allow_http: add.allow_http, ..Access::default() };
     let mut documents = discover::documents(run, &access)?;
     documents.takes_stale = false;
-    let listed = registry::look_up(&documents, &registry, name, version).await;
-    let listed = listed.map_err(|miss| missing(name, &registry, &miss))?;
+    let listed = registry::look_up(&documents, &registry, name, version);
+    let listed = discover::unless_over(run, listed).await?;
+    let listed = listed.map_err(|miss| discover::unregistered(name, &registry, &miss))?;
     check_status(run, name, &listed)?;
     let wants_package = add.local || add.package.is_some();
     let has_remote = fill::remote(&listed.claim, false).is_ok();
     match wants_package || !has_remote && !listed.packages.is_empty() {
         true => of_package(run, add, name, &listed).await,
-        false => of_remote(run, add, listed, &documents).await,
+        false => of_remote(run, add, &listed, &documents).await,
     }
-}
-
-fn registry_of(run: &Run<'_>, add: &Add) -> Result<Address, Error> {
-    let said = run.env.setting("MCPMINI_REGISTRY").and_then(|url| url.into_string().ok());
-    let (what, url) = match (&add.registry, said) {
-        (Some(url), _) => ("--registry", url.clone()),
-        (None, Some(url)) => ("MCPMINI_REGISTRY", url),
-        (None, None) => ("the registry", registry::OFFICIAL.to_owned()),
-    };
-    Address::parse(&url).map_err(|error| usage(&format!("{what}: {error}")))
-}
-
-fn missing(name: &str, registry: &Address, miss: &Miss) -> Error {
-    let exit = match miss {
-        Miss::Malformed(_) | Miss::NotJson => Exit::Protocol,
-        _ => Exit::Unreachable,
-    };
-    let text = match miss {
-        Miss::Status(404 | 410) => format!("{} has no server {name}", registry.host_and_port()),
-        miss => format!("{} could not be asked for {name}: {miss}", registry.host_and_port()),
-    };
-    let error = Error::new(exit, text).phase(Phase::Connect).sent(Sent::No);
-    error.retryable(matches!(miss, Miss::Failed(_) | Miss::Status(429 | 502..=504)))
 }
 
 /// What was deleted was spam, or worse.
@@ -91,19 +66,11 @@ fn check_status(run: &Run<'_>, name: &str, listed: &Listed) -> Result<(), Error>
 async fn of_remote(
     run: &Run<'_>,
     add: &Add,
-    listed: Listed,
+    listed: &Listed,
     documents: &Documents,
 ) -> Result<Adoptable, Error> {
     let from = listed.document.address.to_string();
-    let candidate = Candidate {
-        claim: listed.claim,
-        way: Way::Registry,
-        zone: listed.document.zone,
-        document: Some(listed.document),
-        entry: None,
-        conflict: None,
-        digest_holds: None,
-    };
+    let candidate = listed.candidate();
     let said = Said::new(run, &add.var);
     let (mut entry, address) = discover::entry(run, &candidate, &said)?;
     discover::admit(documents, &candidate, &address).await?;
@@ -133,7 +100,9 @@ async fn of_package(
         let text = format!("-H {} is for a server on the network, not for a package", header.name);
         return Err(usage(&text));
     }
-    let package = choose(run, add, name, listed)?;
+    let mut package = choose(run, add, name, listed)?.clone();
+    package.runtime_hint = package.runtime_hint.clone().or_else(|| installed(run, &package));
+    let package = &package;
     let said = Said::new(run, &add.var);
     let mut bundle = None;
     let command = match package.kind {
@@ -203,21 +172,20 @@ fn choose<'l>(
         });
     }
     let mut found = Kind::ALL.iter().filter_map(of_kind);
-    let installed = found.clone().find(|package| {
-        let program = package.runtime_hint.as_deref().unwrap_or(match package.kind {
-            Kind::Npm => "npx",
-            Kind::Pypi => "uvx",
-            Kind::Oci => "docker",
-            Kind::Nuget => "dnx",
-            // It brings what it needs, or says so.
-            Kind::Mcpb => return true,
-            Kind::Other(_) => return false,
-        });
-        is_installed(run, program)
-    });
+    // A bundle brings what it needs, or says so.
+    let is_ready = |it: &&Package| it.kind == Kind::Mcpb || installed(run, it).is_some();
+    let installed = found.clone().find(is_ready);
     installed.or(found.next()).ok_or_else(|| {
         none(format!("{name} has no package that can be run from here: it has {}", list(&kinds)))
     })
+}
+
+/// The program that would run a package, if it is installed: the one that the document wants, else the
+/// first that is there.
+fn installed(run: &Run<'_>, package: &Package) -> Option<String> {
+    let known = registry::programs(&package.kind).iter().map(|it| (*it).to_owned());
+    let wanted = package.runtime_hint.clone().map_or_else(|| known.collect(), |hint| vec![hint]);
+    wanted.into_iter().find(|program| is_installed(run, program))
 }
 
 fn list(words: &[String]) -> String {

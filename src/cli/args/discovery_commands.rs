@@ -26,6 +26,7 @@ const LONGEST_CARD: usize = 8 << 20;
 )]
 #[argh(example = "mcpmini discover example.com")]
 #[argh(example = "mcpmini discover https://mcp.example.com/mcp --json | jq -r .url")]
+#[argh(example = "mcpmini discover registry:weather")]
 pub struct Discover {
     /// look only where the standard says
     #[argh(switch)]
@@ -51,8 +52,13 @@ pub struct Discover {
     #[argh(switch)]
     pub offline: bool,
 
-    /// a host, such as example.com or localhost:3000, or a URL
-    #[argh(positional, arg_name = "HOST|URL")]
+    /// ask this registry instead of the official one
+    #[argh(option, arg_name = "URL")]
+    pub registry: Option<String>,
+
+    /// a host, such as example.com or localhost:3000, a URL, registry:NAME, or registry:TEXT to
+    /// search for
+    #[argh(positional, arg_name = "PLACE")]
     pub place: String,
 }
 
@@ -74,7 +80,10 @@ pub struct Discover {
                looked for at the card's name with .sigstore.json after it, as `cosign sign-blob \
                --bundle` can write it. A file is verified without a network. The exit code is 8 \
                if the card does not count as signed.")]
-#[argh(note = "With --json a card is printed as it came, and with --connect what the server says.")]
+#[argh(
+    note = "With --json it is one object, as of `discover`; with --connect there is one more in it, \
+               for what the server says."
+)]
 #[argh(example = "mcpmini card https://mcp.example.com/mcp --connect")]
 #[argh(example = "mcpmini card check server-card.json")]
 #[argh(example = "mcpmini card verify card.json --identity $who --issuer $provider")]
@@ -108,6 +117,10 @@ pub struct Card {
     /// use stored documents only; contact nobody
     #[argh(switch)]
     pub offline: bool,
+
+    /// ask this registry instead of the official one
+    #[argh(option, arg_name = "URL")]
+    pub registry: Option<String>,
 
     /// verify: who must have signed, as the certificate says; --issuer says who vouches for that
     #[argh(option, arg_name = "ID")]

@@ -258,6 +258,31 @@ fn check(line: &str, expected: &str) {
 }
 
 #[test]
+fn servers_are_found_shown_checked_and_added() {
+    check("discover h.example", "discover None h.example");
+    check(
+        "discover --html h --standard --probe --offline --allow-http --max-card-bytes 2MiB",
+        "discover --standard --html --probe --allow-http --offline Some(2097152) h",
+    );
+    check("discover h --max-card-bytes 9MiB", "error: --max-card-bytes: at most 8MiB");
+    check("discover a b", "error: discover does not take so many words: \"b\"");
+    check("card h", "card show None [] h");
+    check("card show h --entry=e", "card show Some(\"e\") [] h");
+    check("card check ./check", "card check None [] ./check");
+    check("card", "error: card needs URL|FILE");
+    check("card check", "error: card needs URL|FILE");
+    check("card h x", "error: card does not take so many words: \"x\"");
+    check("card check h --connect", "error: --connect needs the action show");
+    check("card h --var a=b", "error: --var needs --connect");
+    check("card h --var a", "error: --var: a variable is written NAME=value");
+    check("card h --connect --offline", "error: --offline and --connect exclude each other");
+    check("add h.example", "add (None, Some(\"h.example\"))");
+    check("add n h.example --force", "add --force (Some(\"n\"), Some(\"h.example\"))");
+    check("add a b c", "error: add does not take so many words: \"c\"");
+    check("add", "error: add needs SERVER");
+}
+
+#[test]
 fn answers_are_asked_for_in_parts() {
     check("call s t --select /a/-/b --select ''", "call --select /a/-/b --select  s t []");
     check("call s t --expect /a=b=c --save=out", "call --expect /a=b=c --save out s t []");

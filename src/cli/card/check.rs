@@ -38,14 +38,19 @@ pub(super) async fn run(run: &Run<'_>, card: &Card) -> Result<Exit, Error> {
 /// The card, and where it is.
 async fn read(run: &Run<'_>, card: &Card) -> Result<(String, Object), Error> {
     let access = access(card);
-    let place = discover::place(card.place())?;
+    let place = discover::place_or_name(run, card.place())?;
     if let Place::File(path) = &place {
         return from_file(run, path).map(|object| (path.display().to_string(), object));
+    }
+    if let Place::Registry { .. } | Place::Search(_) = &place {
+        let text = "the rules are those of cards; an entry of the registry is none";
+        return Err(Error::new(Exit::Usage, text).phase(Phase::Usage).sent(Sent::No));
     }
     let documents = discover::documents(run, &access)?;
     if let Place::Document(address) = &place {
         // What is no catalog is checked even when nothing can be made of it.
-        match Finder::new(&documents, discover::options(&access)).fetch(address).await {
+        let finder = Finder::new(&documents, discover::options(&access));
+        match discover::unless_over(run, finder.fetch(address)).await? {
             Ok(document) if catalog::read(&document.object) == Err(NoCatalog::Other) => {
                 return Ok((document.address.to_string(), document.object));
             }

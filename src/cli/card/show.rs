@@ -5,12 +5,13 @@ use smol::LocalExecutor;
 use crate::cli::args::Format;
 use crate::cli::args::discovery_commands::Card;
 use crate::cli::discover::signature::{self, Signature};
-use crate::cli::discover::{self, Access, Asked, Said, sheet};
-use crate::cli::errors::Error;
+use crate::cli::discover::{self, Access, Asked, Said, Stranger, sheet};
+use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
 use crate::cli::output;
 use crate::cli::run::Run;
-use crate::discovery::{Candidate, Documents};
+use crate::discovery::{Candidate, Documents, Place};
+use crate::protocol::message::Sent;
 use crate::protocol::params::Members;
 
 /// Shows one card.
@@ -21,12 +22,12 @@ pub(super) async fn run(
 ) -> Result<Exit, Error> {
     let access = access(card);
     let documents = discover::documents(run, &access)?;
-    let place = discover::place(card.place())?;
+    let place = discover::place_or_name(run, card.place())?;
     let found = discover::findings(run, &documents, &place, &access).await?;
     let candidate = discover::choose(card.place(), &place, &found)?;
     let signature = signature::look(run, &documents, candidate).await;
     let live = match card.connect {
-        true => Some(ask(run, card, candidate, &documents, executor).await),
+        true => Some(ask(run, card, candidate, (&place, &documents), executor).await),
         false => None,
     };
     let shown = live.as_ref().and_then(|live| live.as_ref().ok());
@@ -48,6 +49,7 @@ pub(super) fn access(card: &Card) -> Access<'_> {
         max_card_bytes: card.max_card_bytes,
         allow_http: card.allow_http,
         offline: card.offline,
+        registry: card.registry.as_deref(),
         only: card.entry.as_deref(),
     }
 }
@@ -56,13 +58,32 @@ async fn ask(
     run: &Run<'_>,
     card: &Card,
     candidate: &Candidate,
-    documents: &Documents,
+    (place, documents): (&Place, &Documents),
     executor: &LocalExecutor<'static>,
 ) -> Result<Asked, Error> {
     let said = Said::new(run, &card.var);
     let (entry, address) = discover::entry(run, candidate, &said)?;
     discover::admit(documents, candidate, &address).await?;
-    discover::ask(run, &candidate.shown_name(), &entry, &candidate.claim, executor).await
+    let is_named = discover::is_named(place, &address);
+    if let (false, Some(flag)) = (is_named, credentials(run)) {
+        let text = format!("{flag} is for {}, and the card leads to {address}", card.place());
+        let error = Error::new(Exit::Trust, text).phase(Phase::Trust).sent(Sent::No);
+        return Err(error.hint(format!("if it is meant for that: mcpmini info {address}")));
+    }
+    let (name, claim) = (candidate.shown_name(), &candidate.claim);
+    let stranger = Stranger { name: &name, entry: &entry, claim, is_named };
+    discover::ask(run, stranger, executor).await
+}
+
+/// An option that brings credentials, if there is one.
+fn credentials(run: &Run<'_>) -> Option<&'static str> {
+    let given = [
+        ("--header", !run.globals.header.is_empty()),
+        ("--header-file", run.globals.header_file.is_some()),
+        ("--bearer-file", run.globals.bearer_file.is_some()),
+        ("--bearer-command", run.globals.bearer_command.is_some()),
+    ];
+    given.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
 }
 
 fn json(candidate: &Candidate, signature: &Signature, asked: Option<&Asked>) -> String {

@@ -3,16 +3,24 @@
 use std::path::Path;
 use std::time::Duration;
 
+use async_io::Timer;
+use futures_lite::{FutureExt, future};
+
+use super::registry;
+use crate::cli::config::only_file;
 use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
+use crate::cli::explain;
 use crate::cli::run::Run;
 use crate::cli::target;
+use crate::config::{self, Target, Word};
 use crate::discovery::documents::Origin;
 use crate::discovery::lookup::{self, CARD_LIMIT, Options};
 use crate::discovery::{Candidate, Documents, Finder, Findings, Place, Reuse};
 use crate::net::{Address, FetchError, Fetcher, Policy};
 use crate::protocol::message::{Fault, Sent};
 use crate::store::{self, Guard};
+use crate::trust;
 
 /// The longest file that is read, in bytes.
 const FILE_LIMIT: u64 = 8 << 20;
@@ -30,6 +38,8 @@ pub(in crate::cli) struct Access<'a> {
     pub(in crate::cli) allow_http: bool,
     /// Stored documents only.
     pub(in crate::cli) offline: bool,
+    /// The registry to ask.
+    pub(in crate::cli) registry: Option<&'a str>,
     /// The one server that is wanted, by its name or identifier.
     pub(in crate::cli) only: Option<&'a str>,
 }
@@ -41,6 +51,33 @@ pub(in crate::cli) fn place(word: &str) -> Result<Place, Error> {
         error
             .hint("a host such as example.com, a URL, registry:NAME, or a file such as ./card.json")
     })
+}
+
+/// The same for a command that also takes a server of the configuration: its card if it was made
+/// from one, else its endpoint.
+pub(in crate::cli) fn place_or_name(run: &Run<'_>, word: &str) -> Result<Place, Error> {
+    let overrides = only_file(run);
+    let is_name = matches!(Word::parse(word), Ok(Word::Name { .. }));
+    let resolved = is_name.then(|| config::resolve(word, run.env, &overrides)).and_then(Result::ok);
+    let Some(resolved) = resolved else { return place(word) };
+    // Whoever wrote a project's file does not decide whom we ask.
+    trust::admit(&resolved, run.env, &overrides).map_err(explain::trust)?;
+    let Target::Http(server) = &resolved.definition.target else {
+        let error = Error::new(Exit::Usage, format!("{word} is started here, and has no card"));
+        return Err(error.phase(Phase::Usage).sent(Sent::No));
+    };
+    let (url, is_card) = match &resolved.definition.card {
+        Some(card) => (card, true),
+        None => (&server.url, false),
+    };
+    match (Address::parse(url), is_card) {
+        (Ok(address), true) => Ok(Place::Document(address)),
+        (Ok(_), false) => place(url),
+        (Err(error), _) => {
+            let text = format!("the URL of {word} cannot be used here: {error}");
+            Err(Error::new(Exit::Config, text).phase(Phase::Config).sent(Sent::No))
+        }
+    }
 }
 
 /// What gets documents in this run.
@@ -73,7 +110,13 @@ pub(in crate::cli) async fn findings(
 ) -> Result<Findings, Error> {
     let found = match place {
         Place::File(path) => from_file(run, path)?,
-        _ => Finder::new(documents, options(access)).only(access.only).find(place).await,
+        Place::Registry { .. } | Place::Search(_) => {
+            registry::listed(run, documents, access.registry, place).await?
+        }
+        _ => {
+            let finder = Finder::new(documents, options(access)).only(access.only);
+            unless_over(run, finder.find(place)).await?
+        }
     };
     for tried in &found.tried {
         let outcome = tried.miss.as_ref().map_or("found".to_owned(), ToString::to_string);
@@ -82,6 +125,24 @@ pub(in crate::cli) async fn findings(
     found.notes.iter().for_each(|note| run.warn(note));
     found.candidates.iter().for_each(|candidate| tell(run, candidate));
     Ok(found)
+}
+
+/// Does something unless a signal or the limit for everything comes first.
+pub(in crate::cli) async fn unless_over<T>(
+    run: &Run<'_>,
+    doing: impl Future<Output = T>,
+) -> Result<T, Error> {
+    let interrupted = async { Err(explain::interrupted(run.interrupted().await)) };
+    let late = async {
+        match run.deadline {
+            Some(deadline) => {
+                Timer::at(deadline).await;
+                Err(explain::expired(run.settings.max_time))
+            }
+            None => future::pending().await,
+        }
+    };
+    async { Ok(doing.await) }.or(interrupted).or(late).await
 }
 
 /// How to look, as the options say.
@@ -116,6 +177,19 @@ pub(in crate::cli) async fn admit(
         Err(error @ FetchError::Forbidden(_)) => Err(refused(error.to_string())),
         Err(error) => Err(Error::from(Fault::from(error)).phase(Phase::Connect)),
     }
+}
+
+/// Whether the user has named the host of an address, or one above it, and nobody else has chosen it.
+pub(in crate::cli) fn is_named(place: &Place, address: &Address) -> bool {
+    let named = match place {
+        Place::Host(named) | Place::Endpoint(named) | Place::Document(named) => named,
+        Place::File(_) | Place::Registry { .. } | Place::Search(_) => return false,
+    };
+    let (host, above) = (address.host(), named.host());
+    // An address has nothing below it.
+    let is_below =
+        named.ip().is_none() && host.strip_suffix(above).is_some_and(|it| it.ends_with('.'));
+    host == above || is_below
 }
 
 /// The bytes of a file that the command line names.

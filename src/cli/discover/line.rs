@@ -34,6 +34,9 @@ fn notes(candidate: &Candidate) -> Vec<String> {
         notes.push(format!("older form ({})", claim.form.word()));
     }
     match (&candidate.document, remote_of(claim)) {
+        (_, None) if !claim.hints.packages.is_empty() => {
+            notes.push(format!("a package ({})", claim.hints.packages.join(", ")));
+        }
         (None, None) if candidate.entry.is_some() => {
             notes.push("its card was not fetched".to_owned())
         }

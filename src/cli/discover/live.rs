@@ -1,5 +1,7 @@
 //! What a server says about itself, to be held against its card.
 
+use std::cell::OnceCell;
+
 use smol::LocalExecutor;
 
 use super::line::{list, remote_of};
@@ -23,16 +25,32 @@ pub(in crate::cli) struct Asked {
     pub(in crate::cli) differing: Vec<Difference>,
 }
 
-/// Asks the server that a definition says, which stands in no file, and holds the claim against it.
+/// A server that stands in no file yet.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::cli) struct Stranger<'a> {
+    /// What to call it.
+    pub(in crate::cli) name: &'a str,
+    /// How it is reached.
+    pub(in crate::cli) entry: &'a Entry,
+    /// What is claimed about it.
+    pub(in crate::cli) claim: &'a Claim,
+    /// Whether the user has named its host.
+    pub(in crate::cli) is_named: bool,
+}
+
+/// Asks a server that stands in no file, and holds the claim against what it says. A token that was
+/// given goes only to a host that the user has named.
 pub(in crate::cli) async fn ask(
     run: &Run<'_>,
-    name: &str,
-    entry: &Entry,
-    claim: &Claim,
+    stranger: Stranger<'_>,
     executor: &LocalExecutor<'static>,
 ) -> Result<Asked, Error> {
+    let Stranger { name, entry, claim, is_named } = stranger;
     let resolved = config::resolve_entry(name, entry, run.env).map_err(explain::config)?;
     let mut contact = Contact::of(run, &resolved, executor)?;
+    if !is_named {
+        contact.token = OnceCell::from(Ok(None));
+    }
     let live = of(&mut contact).await;
     contact.close().await;
     match run.over() {

@@ -8,18 +8,21 @@ mod line;
 mod live;
 mod origin;
 mod probe;
+mod registry;
 pub(super) mod sheet;
 pub(super) mod signature;
 
 pub(super) use answers::Said;
 pub(super) use documents::{
-    Access, admit, documents, fetcher, findings, options, place, read_file,
+    Access, admit, documents, fetcher, findings, is_named, options, place, place_or_name,
+    read_file, unless_over,
 };
 pub(super) use entry::entry;
 pub(super) use failure::{choose, nothing};
 pub(super) use line::{json, package_json};
-pub(super) use live::{Asked, ask, differences_json, push_asked};
+pub(super) use live::{Asked, Stranger, ask, differences_json, push_asked};
 pub(super) use origin::{Origin, origin};
+pub(super) use registry::{registry, unregistered};
 pub(super) use sheet::said;
 
 use smol::LocalExecutor;
@@ -37,13 +40,14 @@ pub(super) async fn run(
     wanted: &Discover,
     executor: &LocalExecutor<'static>,
 ) -> Result<Exit, Error> {
-    let place = place(&wanted.place)?;
+    let place = place_or_name(run, &wanted.place)?;
     let access = Access {
         standard: wanted.standard,
         html: wanted.html,
         max_card_bytes: wanted.max_card_bytes,
         allow_http: wanted.allow_http,
         offline: wanted.offline,
+        registry: wanted.registry.as_deref(),
         only: None,
     };
     let documents = documents(run, &access)?;

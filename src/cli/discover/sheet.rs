@@ -43,9 +43,10 @@ pub(in crate::cli) fn text(
     sheet.row("about", claim.description.as_deref().unwrap_or_default());
     sheet.row("website", claim.website.as_deref().unwrap_or_default());
     claim.remotes.iter().for_each(|it| remote(&mut sheet, it));
-    if claim.remotes.is_empty() {
+    if claim.remotes.is_empty() && claim.hints.packages.is_empty() {
         sheet.row("endpoint", "none that can be used");
     }
+    sheet.row("packages", &claim.hints.packages.join(", "));
     hints(&mut sheet, candidate);
     source(&mut sheet, candidate, signature);
     claim.remarks.iter().for_each(|remark| sheet.row("note", &remark.to_string()));

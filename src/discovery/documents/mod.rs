@@ -9,16 +9,17 @@
 //! Whatever is fetched is counted: one command asks a dozen times at most, and for ten seconds.
 
 mod freshness;
+mod outcome;
 mod shelf;
 
 use std::cell::{Cell, RefCell};
-use std::fmt;
 use std::time::{Duration, Instant, SystemTime};
 
 use http::header::{ETAG, HeaderMap, HeaderName, LAST_MODIFIED, LINK};
 
+pub use self::outcome::{Miss, Tried};
 use self::shelf::{Kept, Label, Shelf, seconds};
-use super::document::{self, Malformed, Object};
+use super::document::{self, Object};
 use crate::config::Digest;
 use crate::env::Env;
 use crate::net::{Address, FetchError, Fetched, Fetcher, Query, Source, Zone};
@@ -106,34 +107,6 @@ pub enum Origin {
     Stored,
     /// It was stored so long ago, and nobody could be asked.
     Stale(Duration),
-}
-
-/// A place that was looked at.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tried {
-    /// The URL.
-    pub url: String,
-    /// Why there is no document; `None` when there is one.
-    pub miss: Option<Miss>,
-}
-
-/// Why there is no document.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Miss {
-    /// The host says so.
-    Status(u16),
-    /// It is another kind of document, such as a page for browsers.
-    NotJson,
-    /// It cannot be read.
-    Malformed(Malformed),
-    /// It says nothing that is wanted here.
-    Other(&'static str),
-    /// It could not be fetched.
-    Failed(FetchError),
-    /// It is not stored, and nobody is to be asked.
-    Offline,
-    /// So much was asked for before that this was not any more.
-    Spent,
 }
 
 /// Forgets every document that is stored.
@@ -320,7 +293,7 @@ impl Documents {
                 (Origin::Network, Kept { label, body })
             }
         };
-        let is_worth_it = matches!(status, 200 | 304 | 404 | 410);
+        let is_worth_it = matches!(kept.label.status, 200 | 404 | 410);
         match keeping.may_store && is_worth_it && self.reuse != Reuse::Never {
             true => self.shelf.put(&kept),
             false => self.shelf.forget(address.as_str(), wanted.accept),
@@ -354,23 +327,6 @@ impl Documents {
             return Err(Miss::Failed(FetchError::NotEncrypted(address.clone())));
         }
         self.fetcher.fetch(address, source, query).await.map_err(Miss::Failed)
-    }
-}
-
-impl Miss {
-    /// Whether the host as a whole is the reason, so that its other documents are missing as well.
-    pub fn is_of_host(&self) -> bool {
-        let Miss::Failed(error) = self else { return matches!(self, Miss::Spent) };
-        matches!(
-            error,
-            FetchError::NotEncrypted(_)
-                | FetchError::Inwards { .. }
-                | FetchError::Forbidden(_)
-                | FetchError::Unknown(_)
-                | FetchError::Late { .. }
-                | FetchError::Settings(_)
-                | FetchError::Failed(_)
-        )
     }
 }
 
@@ -409,19 +365,4 @@ impl Found {
 fn fields(headers: &HeaderMap, name: HeaderName) -> Vec<String> {
     let values = headers.get_all(name).iter();
     values.filter_map(|value| value.to_str().ok()).map(str::to_owned).collect()
-}
-
-impl fmt::Display for Miss {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Miss::Status(status @ (401 | 403)) => write!(f, "HTTP {status}, protected"),
-            Miss::Status(status) => write!(f, "HTTP {status}"),
-            Miss::NotJson => f.write_str("no JSON document"),
-            Miss::Malformed(malformed) => malformed.fmt(f),
-            Miss::Other(what) => f.write_str(what),
-            Miss::Failed(error) => error.fmt(f),
-            Miss::Offline => f.write_str("not stored"),
-            Miss::Spent => f.write_str("not asked for: the limit for one command is reached"),
-        }
-    }
 }

@@ -2,6 +2,7 @@
 
 use super::super::catalog::{self, Entry, Kind, NoCatalog};
 use super::super::claim::Claim;
+use super::super::document;
 use super::super::documents::{Document, Miss};
 use super::super::normalise::{Normal, normalise};
 use super::{Candidate, Conflict, Finder, Findings, Way};
@@ -109,7 +110,10 @@ impl Finder<'_> {
         let Ok(card) = self.documents.get(address, source, self.card()).await else {
             return vec![bare()];
         };
-        let holds = entry.digest.as_ref().map(|said| *said == Digest::of(&card.body).to_string());
+        let is_listed = |said: &String| {
+            *said == Digest::of(&card.body).to_string() && !document::repeats(&card.body)
+        };
+        let holds = entry.digest.as_ref().map(is_listed);
         let mut findings = Findings::default();
         self.take_card(&card, way, &mut findings).await;
         if findings.candidates.is_empty() {

@@ -137,7 +137,7 @@ impl<'a> Finder<'a> {
                 }
             }
             // Files are read by whoever has the file system, and the registry has an API.
-            Place::File(_) | Place::Registry { .. } => (),
+            Place::File(_) | Place::Registry { .. } | Place::Search(_) => (),
         }
         if let Some(wanted) = self.wanted {
             findings.candidates.retain(|candidate| candidate.is_called(wanted));

@@ -30,7 +30,8 @@ pub(super) fn hints(document: &Object) -> Hints {
         _ => (None, Vec::new()),
     };
     let tools = document.get("tools").and_then(Value::as_array).map(Vec::len);
-    Hints { capabilities, tools, versions, needs_login, schemes }
+    let packages = Vec::new();
+    Hints { capabilities, packages, tools, versions, needs_login, schemes }
 }
 
 /// The headers of a remote.

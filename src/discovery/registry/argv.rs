@@ -98,21 +98,25 @@ pub fn command(
     Ok(Command { words, environment })
 }
 
-/// The program that runs such packages, if the document does not want another.
-fn program(package: &Package) -> Result<&str, Unbuildable> {
-    let known: &[&str] = match package.kind {
+/// The programs that run packages of a kind, the usual one first.
+pub fn programs(kind: &Kind) -> &'static [&'static str] {
+    match kind {
         Kind::Npm => &["npx", "bunx"],
         Kind::Pypi => &["uvx"],
         Kind::Oci => &["docker", "podman"],
         Kind::Nuget => &["dnx"],
-        Kind::Mcpb | Kind::Other(_) => {
-            return Err(Unbuildable::Kind(package.kind.word().to_owned()));
-        }
-    };
-    match &package.runtime_hint {
-        None => Ok(known[0]),
-        Some(hint) if known.contains(&hint.as_str()) => Ok(hint),
-        Some(hint) => Err(Unbuildable::Runtime(hint.clone())),
+        Kind::Mcpb | Kind::Other(_) => &[],
+    }
+}
+
+/// The program that runs a package: the one that the document wants, if it is known to run packages.
+fn program(package: &Package) -> Result<&str, Unbuildable> {
+    let known = programs(&package.kind);
+    match (&package.runtime_hint, known.first()) {
+        (_, None) => Err(Unbuildable::Kind(package.kind.word().to_owned())),
+        (None, Some(usual)) => Ok(usual),
+        (Some(hint), _) if known.contains(&hint.as_str()) => Ok(hint),
+        (Some(hint), _) => Err(Unbuildable::Runtime(hint.clone())),
     }
 }
 

@@ -11,7 +11,7 @@ mod argv;
 pub mod package;
 
 pub(super) use argv::check_variable;
-pub use argv::{Command, Unbuildable, command};
+pub use argv::{Command, Unbuildable, command, programs};
 pub use package::{Kind, Package};
 
 use std::time::Duration;
@@ -21,6 +21,7 @@ use serde_json::Value;
 use super::claim::Claim;
 use super::document::{Object, object, text};
 use super::documents::{Document, Documents, Miss, Wanted};
+use super::lookup::{Candidate, Way};
 use super::normalise::of_registry;
 use crate::net::{Address, Source};
 
@@ -34,6 +35,13 @@ const LIMIT: usize = 1 << 20;
 /// status is looked at once a day.
 const LATEST: Duration = Duration::from_secs(3600);
 const VERSION: Duration = Duration::from_secs(24 * 3600);
+
+/// How long it is known what a search finds.
+const SEARCH: Duration = Duration::from_secs(600);
+
+/// How many servers a page has, and the longest page in bytes.
+const PAGE: usize = 100;
+const PAGE_LIMIT: usize = 4 << 20;
 
 /// The member in which the registry itself says something.
 const ABOUT: &str = "io.modelcontextprotocol.registry/official";
@@ -89,6 +97,55 @@ pub async fn look_up(
     Err(missed)
 }
 
+/// Looks for servers by a text. All pages are taken, as far as one command may ask.
+pub async fn search(
+    documents: &Documents,
+    registry: &Address,
+    wanted: &str,
+) -> Result<Vec<Listed>, Miss> {
+    let kind = Wanted { accept: "application/json", limit: PAGE_LIMIT, unsaid: SEARCH };
+    let base = registry.as_str().trim_end_matches('/');
+    let query =
+        format!("{base}/v0.1/servers?version=latest&limit={PAGE}&search={}", encoded(wanted));
+    let mut found = Vec::new();
+    let mut url = query.clone();
+    loop {
+        let address = Address::parse(&url).map_err(|_| Miss::Other("no such page"))?;
+        let page = match documents.get(&address, Source::User, kind).await {
+            Ok(page) => page,
+            // What was found before is something, too; that there is more stands in the trace.
+            Err(_) if !found.is_empty() => return Ok(found),
+            Err(miss) => return Err(miss),
+        };
+        let servers = page.object.get("servers").and_then(Value::as_array);
+        let servers = servers.into_iter().flatten().filter_map(Value::as_object);
+        found.extend(servers.map(|server| {
+            read(Document { object: server.clone(), body: Vec::new(), ..page.clone() })
+        }));
+        let metadata = object(&page.object, &["metadata"]);
+        let next = metadata.and_then(|it| text(it, &["nextCursor", "next_cursor"]));
+        match next {
+            Some(cursor) => url = format!("{query}&cursor={}", encoded(&cursor)),
+            None => return Ok(found),
+        }
+    }
+}
+
+impl Listed {
+    /// The same as a candidate, for what all candidates have in common.
+    pub fn candidate(&self) -> Candidate {
+        Candidate {
+            claim: self.claim.clone(),
+            way: Way::Registry,
+            zone: self.document.zone,
+            document: Some(self.document.clone()),
+            entry: None,
+            conflict: None,
+            digest_holds: None,
+        }
+    }
+}
+
 /// What a document of the registry says.
 pub fn read(document: Document) -> Listed {
     let server = object(&document.object, &["server"]).unwrap_or(&document.object);
@@ -100,9 +157,12 @@ pub fn read(document: Document) -> Listed {
     let status = text(&about, &["status"]).or_else(|| text(server, &["status"]));
     let packages = server.get("packages").and_then(Value::as_array);
     let packages = packages.into_iter().flatten().filter_map(Value::as_object);
+    let packages: Vec<Package> = packages.filter_map(Package::read).collect();
+    let mut claim = of_registry(server);
+    claim.hints.packages = packages.iter().map(|it| it.kind.word().to_owned()).collect();
     Listed {
-        claim: of_registry(server),
-        packages: packages.filter_map(Package::read).collect(),
+        claim,
+        packages,
         status: match status.as_deref() {
             Some("deleted") => Status::Deleted,
             Some("deprecated") => Status::Deprecated,
