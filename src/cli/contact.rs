@@ -92,10 +92,11 @@ impl<'a> Contact<'a> {
     ) -> Result<Contact<'a>, Error> {
         let overrides = target::overrides(run)?;
         trust::admit(resolved, run.env, &overrides).map_err(explain::trust)?;
-        let consent = Consent::open(run, resolved, &overrides)?;
+        let policies = policy::load(run)?;
+        let consent = Consent::open(run, resolved, &overrides, policies.mode())?;
         let server = config::expand(resolved, &overrides, run.env).map_err(explain::config)?;
         target::check_options(run, &server)?;
-        policy::admit(run, &server)?;
+        policy::admit(run, &policies, &server)?;
         let mode = run.cache_mode();
         Ok(Contact {
             run,

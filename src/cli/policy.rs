@@ -22,9 +22,14 @@ use crate::trust::signature::{BUNDLE_LIMIT, BUNDLE_SUFFIX};
 /// What lists are asked for as.
 const LIST: &str = "application/jsonl, application/json;q=0.9, */*;q=0.1";
 
+/// Reads the policies.
+pub(super) fn load(run: &Run<'_>) -> Result<Policies, Error> {
+    Policies::load(run.env).map_err(failed)
+}
+
 /// Lets a server pass that the policies admit. It is not started or contacted for that.
-pub(super) fn admit(run: &Run<'_>, server: &Server) -> Result<(), Error> {
-    let decisions = judge(run, server)?;
+pub(super) fn admit(run: &Run<'_>, policies: &Policies, server: &Server) -> Result<(), Error> {
+    let decisions = judge(run, policies, server)?;
     if let Some(decision) = decisions.iter().find(|decision| !decision.admits) {
         return Err(refused(server, decision));
     }
@@ -42,8 +47,7 @@ pub(super) fn admit(run: &Run<'_>, server: &Server) -> Result<(), Error> {
 }
 
 /// What the policies say about a server.
-fn judge(run: &Run<'_>, server: &Server) -> Result<Vec<Decision>, Error> {
-    let policies = Policies::load(run.env).map_err(failed)?;
+fn judge(run: &Run<'_>, policies: &Policies, server: &Server) -> Result<Vec<Decision>, Error> {
     policies.judge(server, run.env).map_err(|error| failed(error).server(server.name.clone()))
 }
 
@@ -108,7 +112,7 @@ fn check(run: &Run<'_>, word: &str) -> Result<Exit, Error> {
     let overrides = Overrides { dry_run: true, ..target::overrides(run)? };
     let resolved = config::resolve(word, run.env, &overrides).map_err(explain::config)?;
     let server = config::expand(&resolved, &overrides, run.env).map_err(explain::config)?;
-    let decisions = judge(run, &server)?;
+    let decisions = judge(run, &load(run)?, &server)?;
     let admitted = decisions.iter().all(|decision| decision.admits);
     match run.settings.output {
         Format::Json => output::write_line(run, &as_json(&server, admitted, &decisions))?,

@@ -142,7 +142,7 @@ impl Inspection<'_> {
         }
         let File { layer, path, .. } = self.file;
         let origin = Origin::File { layer: *layer, path: path.clone() };
-        let resolved = Resolved { name: name.to_owned(), origin, definition };
+        let resolved = Resolved { name: name.to_owned(), origin, definition, is_stored: true };
         if *layer == Layer::Project && !(self.is_approved)(&resolved) {
             return checked.unapproved.push(name.to_owned());
         }

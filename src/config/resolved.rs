@@ -26,6 +26,8 @@ pub struct Resolved {
     pub origin: Origin,
     /// What is said about it.
     pub definition: Definition,
+    /// Whether it stands in a file under its name.
+    pub is_stored: bool,
 }
 
 /// Where a definition is from.
@@ -100,7 +102,12 @@ pub fn resolve(word: &str, env: &Env, overrides: &Overrides) -> Result<Resolved,
         return added_from(entry, env, overrides);
     }
     let definition = Definition::of_word(&parsed).expect("a name is looked up and defines nothing");
-    Ok(Resolved { name: word.to_owned(), origin: Origin::CommandLine, definition })
+    Ok(Resolved {
+        name: word.to_owned(),
+        origin: Origin::CommandLine,
+        definition,
+        is_stored: false,
+    })
 }
 
 /// The first server that was added from an entry of the registry, of whatever version unless the
@@ -205,7 +212,7 @@ pub fn resolve_entry(name: &str, entry: &Entry, env: &Env) -> Result<Resolved, C
     let file = File { layer: Layer::User, path, text };
     let document = parse(&file)?;
     let (_, said) = document.servers().next().ok_or(ConfigError::Unchanged(file.path.clone()))?;
-    read(&file, name, said)
+    read(&file, name, said).map(|resolved| Resolved { is_stored: false, ..resolved })
 }
 
 type Named = (String, Result<Resolved, ConfigError>);
@@ -287,7 +294,7 @@ fn read(
         return Err(ConfigError::Disabled { server: name.to_owned(), path: file.path.clone() });
     }
     let origin = Origin::File { layer: file.layer, path: file.path.clone() };
-    Ok(Resolved { name: name.to_owned(), origin, definition })
+    Ok(Resolved { name: name.to_owned(), origin, definition, is_stored: true })
 }
 
 #[cfg(test)]

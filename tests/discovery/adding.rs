@@ -290,7 +290,8 @@ fn credentials_stay_with_the_host_that_was_named() {
     // To a host that was named, they go.
     let named = Site::new(&[(PLACE, Page::json(CARD))]).serving(INFO);
     let mut show = scratch.mcpmini(["card", &named.at("/mcp"), "--connect"]);
-    assert_eq!(run(show.env("MCPMINI_TOKEN", "hunter2")).code, 0);
+    let shown = run(show.env("MCPMINI_TOKEN", "hunter2"));
+    assert_eq!(shown.code, 0, "{shown:?}");
     let posted = named.server.requests().into_iter().find(|it| it.method == "POST").unwrap();
     assert_eq!(posted.header("authorization"), Some("Bearer hunter2"));
     let fetched = named.server.requests().into_iter().find(|it| it.method == "GET").unwrap();

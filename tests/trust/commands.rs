@@ -161,6 +161,22 @@ fn strictly_only_the_users_word_counts() {
 }
 
 #[test]
+fn a_variable_does_not_loosen_a_strict_policy() {
+    let world = World::new("modern");
+    let off = || run(world.scratch.mcpmini(ECHO).env("MCPMINI_TRUST", "off"));
+    world.expect(&ECHO, 0, "hi\n");
+    world.patch(json!({ "tools": { "echo": { "description": "another" } } }));
+    assert_eq!(off().code, 0);
+    let command = json!([super::support::demo_path(), "*"]);
+    let policy =
+        format!("mode = \"strict\"\n[[allow]]\nkind = \"command\"\ncommand = {}\n", command);
+    world.scratch.write(".config/mcpmini/policy.toml", policy);
+    let refused = off();
+    assert_eq!(refused.code, 8, "{}", refused.err);
+    assert!(refused.err.contains("description"), "{}", refused.err);
+}
+
+#[test]
 fn the_command_to_accept_means_the_same_server() {
     let scratch = Scratch::new();
     let patch = scratch.write("patch", "{}");

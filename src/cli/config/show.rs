@@ -43,7 +43,7 @@ struct Whole<'a> {
 impl Whole<'_> {
     /// The members of a definition that are no templates: the name, and what it is.
     fn facts(&self, run: &Run<'_>, overrides: &Overrides) -> Vec<(&'static str, String)> {
-        let Resolved { name, origin, definition } = self.resolved;
+        let Resolved { name, origin, definition, .. } = self.resolved;
         let mut facts = vec![("name", name.clone())];
         if let (Some(layer), Some(path)) = (origin.layer(), origin.path()) {
             facts.push(("layer", layer.to_string()));

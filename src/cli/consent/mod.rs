@@ -27,6 +27,7 @@ use super::run::Run;
 use crate::config::{self, Digest, Layer, Overrides, Resolved};
 use crate::env::Env;
 use crate::trust::pins::{self, Change, Facets, Key, LockFile, Mode, Record, Store, Texts, Use};
+use crate::trust::policy;
 
 /// What a server is held to, and what is learnt of it.
 #[derive(Debug)]
@@ -69,12 +70,14 @@ impl<'a> Consent<'a> {
         run: &'a Run<'a>,
         resolved: &Resolved,
         overrides: &Overrides,
+        policy: policy::Mode,
     ) -> Result<Consent<'a>, Error> {
         let lock = run.globals.lock.as_ref().filter(|_| !matches!(run.command(), Command::Lock(_)));
         let looks = matches!(run.command(), Command::Trust(_) | Command::Lock(_));
         let mode = match (lock, run.settings.trust) {
             (Some(_), _) | (None, Trust::Strict) => Mode::Strict,
-            (None, Trust::Off) if !looks => Mode::Off,
+            // A variable does not loosen what a policy wants to be strict.
+            (None, Trust::Off) if !looks && policy != policy::Mode::Strict => Mode::Off,
             (None, Trust::FirstUse | Trust::Off) => Mode::FirstUse,
         };
         let layer = resolved.origin.layer();

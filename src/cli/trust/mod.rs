@@ -15,6 +15,7 @@ use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::explain;
 use super::lines::Lines;
+use super::policy;
 use super::run::Run;
 use super::target;
 use crate::config;
@@ -123,7 +124,7 @@ fn consent<'a>(run: &'a Run<'a>, word: &str) -> Result<Consent<'a>, Error> {
     let overrides = target::overrides(run)?;
     let resolved = config::resolve(word, run.env, &overrides).map_err(explain::config)?;
     crate::trust::admit(&resolved, run.env, &overrides).map_err(explain::trust)?;
-    Consent::open(run, &resolved, &overrides)
+    Consent::open(run, &resolved, &overrides, policy::load(run)?.mode())
 }
 
 /// Why what was decided cannot be written down.

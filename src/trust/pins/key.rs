@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::config::{Digest, Origin, Overrides, Resolved, StdioTarget, Target};
+use crate::config::{Digest, Overrides, Resolved, StdioTarget, Target};
 use crate::env::Env;
 use crate::protocol::{exact, json};
 
@@ -22,13 +22,13 @@ impl Key {
     /// The key of a server that is used with these flags. More arguments or variables make another
     /// server: it may well have other tools.
     pub fn of(resolved: &Resolved, overrides: &Overrides, env: &Env) -> Key {
-        let path = resolved.origin.path().map(Path::to_string_lossy).unwrap_or_default();
-        let mut parts = match (&resolved.origin, &resolved.definition.target) {
-            (Origin::File { .. }, _) => vec!["name".to_owned(), path.into(), resolved.name.clone()],
-            (Origin::CommandLine, Target::Http(target)) => {
-                vec!["url".to_owned(), canonical_url(&target.url)]
+        let mut parts = match &resolved.definition.target {
+            _ if resolved.is_stored => {
+                let path = resolved.origin.path().map(Path::to_string_lossy).unwrap_or_default();
+                vec!["name".to_owned(), path.into(), resolved.name.clone()]
             }
-            (Origin::CommandLine, Target::Stdio(target)) => {
+            Target::Http(target) => vec!["url".to_owned(), canonical_url(&target.url)],
+            Target::Stdio(target) => {
                 // A relative path means another program in another directory.
                 let cwd = overrides.cwd.as_deref().or(env.cwd.as_deref());
                 let cwd = cwd.map(Path::to_string_lossy).unwrap_or_default();
@@ -41,9 +41,9 @@ impl Key {
         let mut file = Digest::of(text.as_bytes()).hex();
         // 128 bits are enough to tell servers apart.
         file.truncate(32);
-        let name = match (&resolved.origin, &resolved.definition.target) {
+        let name = match &resolved.definition.target {
             // A query may hold a secret, and a name is written into files.
-            (Origin::CommandLine, Target::Http(target)) => address(&target.url),
+            Target::Http(target) if !resolved.is_stored => address(&target.url),
             _ => resolved.name.clone(),
         };
         Key { file, name }
