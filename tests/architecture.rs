@@ -1,5 +1,7 @@
 //! The rules of `src` (see ARCHITECTURE.md), as tests.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

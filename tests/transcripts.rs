@@ -22,6 +22,8 @@
 //! # …                                        a remark
 //! ```
 
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
@@ -255,7 +257,7 @@ fn refused(id: u64, rest: &str) -> Refused {
 
 fn fault(text: &str) -> Fault {
     let kind = FaultKind::Lost;
-    Fault { kind, text: text.to_owned(), sent: Sent::Maybe, stderr_tail: String::new() }
+    Fault { kind, text: text.to_owned(), sent: Sent::Maybe }
 }
 
 fn milliseconds(text: &str) -> Duration {

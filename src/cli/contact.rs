@@ -1,11 +1,15 @@
 //! A server that a command works with: found, admitted, and opened when it is first needed.
 
-use std::time::{Duration, Instant};
+use std::cell::OnceCell;
+use std::time::Duration;
 
+use futures_lite::FutureExt;
 use smol::LocalExecutor;
 
 use super::args::choices::{IdFormat, Protocol};
 use super::args::settings;
+use super::args::values::Assigned;
+use super::duration;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::explain::{self, Place};
@@ -16,11 +20,13 @@ use crate::cache::{Eras, Lists, Mode};
 use crate::client::{self, Client, NoResult, Server};
 use crate::config::{self, Binding, Endpoint};
 use crate::protocol::Revision;
-use crate::protocol::json::Json;
+use crate::protocol::json::{self, Json};
 use crate::protocol::jsonrpc::Limits;
 use crate::protocol::opening::Certainty;
 use crate::protocol::params::Params;
-use crate::protocol::session::{Abilities, Call, Failure, Limit, Profile, TimedOut};
+use crate::protocol::session::{
+    Abilities, About, Call, Failure, Limit, Profile, Question, TimedOut,
+};
 use crate::trust;
 
 /// How long a server may leave a probe unanswered before it gets `initialize` beside it. A process
@@ -36,6 +42,7 @@ pub(super) struct Contact<'a> {
     pub(super) server: config::Server,
     pub(super) lists: Lists,
     eras: Eras,
+    certainty: OnceCell<Certainty>,
     executor: &'a LocalExecutor<'static>,
     client: Option<Client>,
     watcher: Watcher<'a>,
@@ -68,6 +75,7 @@ impl<'a> Contact<'a> {
             watcher: Watcher::new(run)?,
             lists: Lists::new(run.env, mode),
             eras: Eras::new(run.env, mode),
+            certainty: OnceCell::new(),
             server,
             executor,
             client: None,
@@ -107,7 +115,6 @@ impl<'a> Contact<'a> {
             let timed_out = TimedOut { limit, after, sent: false, streaming: false };
             Some(NoResult::Failed(Failure::TimedOut(timed_out)))
         };
-        use futures_lite::FutureExt;
         match settled.or(interrupted).or(expired).await {
             Some(no_result) => Err(self.explain(no_result)),
             None => Ok(self.about().map(|about| about.revision)),
@@ -151,10 +158,9 @@ impl<'a> Contact<'a> {
     }
 
     fn with_meta(&self, params: Params) -> Params {
-        use super::args::values::Assigned;
         self.run.globals.meta.iter().fold(params, |params, assignment| {
             let value = match &assignment.value {
-                Assigned::Text(text) => crate::protocol::json::string(text),
+                Assigned::Text(text) => json::string(text),
                 Assigned::Json(json) => json.clone(),
             };
             params.with_meta(&assignment.key, value)
@@ -162,7 +168,7 @@ impl<'a> Contact<'a> {
     }
 
     /// What the server said about itself; `None` before the session is open.
-    pub(super) fn about(&self) -> Option<&crate::protocol::session::About> {
+    pub(super) fn about(&self) -> Option<&About> {
         self.client.as_ref().and_then(|client| client.session().about())
     }
 
@@ -173,22 +179,20 @@ impl<'a> Contact<'a> {
             Place { stdio, server: &self.server.name, max_time: self.run.settings.max_time };
         let error = explain::no_result(no_result, &place).server(self.server.name.clone());
         match &self.client {
-            Some(client) if error.stderr_tail.is_none() && shows_stderr(&error) => {
-                error.stderr_tail(client.stderr_tail())
-            }
+            Some(client) if shows_stderr(&error) => error.stderr_tail(client.stderr_tail()),
             _ => error,
         }
     }
 
     /// What the server was refused in this run, if anything.
-    pub(super) fn refused_question(&self) -> Option<&crate::protocol::session::Question> {
+    pub(super) fn refused_question(&self) -> Option<&Question> {
         self.watcher.refused()
     }
 
     /// Ends the conversation: what is still to be said is said, and nothing of the server is left.
     /// A signal makes it hurry; its number is returned.
     pub(super) async fn close(mut self) -> Option<i32> {
-        let Some(client) = self.client.take() else { return None };
+        let client = self.client.take()?;
         if let Some(revision) = self.watcher.opened()
             && self.pin().is_none()
         {
@@ -251,7 +255,7 @@ impl<'a> Contact<'a> {
 
     /// The limit for the start: what is said about it, else what is said about every answer.
     fn start_timeout(&self) -> Option<Duration> {
-        let said = self.run.settings.start_timeout.or_else(|| match self.server.start_timeout {
+        let said = self.run.settings.start_timeout.or(match self.server.start_timeout {
             Some(_) => None,
             None => self.run.settings.timeout,
         });
@@ -261,9 +265,9 @@ impl<'a> Contact<'a> {
     /// Flag or variable, else configuration (where zero is no limit), else default.
     fn limit(
         &self,
-        said: Option<super::duration::Limit>,
+        said: Option<duration::Limit>,
         configured: Option<Duration>,
-        default: super::duration::Limit,
+        default: duration::Limit,
     ) -> Option<Duration> {
         match (said, configured) {
             (Some(said), _) => said.duration(),
@@ -280,14 +284,17 @@ impl<'a> Contact<'a> {
         }
     }
 
+    /// What is known about the revision before the server is asked. Looked up once.
     fn certainty(&self) -> Certainty {
-        if let Some(pinned) = self.pin() {
-            return Certainty::Pinned(pinned);
-        }
-        match self.eras.recall(&self.server.identity, self.run.env.now()) {
-            Some(revision) => Certainty::Remembered(revision),
-            None => Certainty::Unknown,
-        }
+        *self.certainty.get_or_init(|| {
+            if let Some(pinned) = self.pin() {
+                return Certainty::Pinned(pinned);
+            }
+            match self.eras.recall(&self.server.identity, self.run.env.now()) {
+                Some(revision) => Certainty::Remembered(revision),
+                None => Certainty::Unknown,
+            }
+        })
     }
 
     fn target(&self) -> Result<Server, Error> {
@@ -307,11 +314,4 @@ impl<'a> Contact<'a> {
 /// Whether the server's own words help to understand an error. When it has answered, they do not.
 fn shows_stderr(error: &Error) -> bool {
     matches!(error.exit, Exit::Unreachable | Exit::Lost | Exit::Protocol | Exit::Timeout)
-}
-
-impl Contact<'_> {
-    /// When the run began to count, for timings.
-    pub(super) fn now(&self) -> Instant {
-        Instant::now()
-    }
 }

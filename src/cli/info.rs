@@ -1,5 +1,7 @@
 //! `mcpmini info`: what a server is and what it can do.
 
+use std::time::Instant;
+
 use smol::LocalExecutor;
 
 use super::args::Format;
@@ -30,7 +32,7 @@ pub(super) async fn run(
 }
 
 async fn show(run: &Run<'_>, contact: &mut Contact<'_>) -> Result<Exit, Error> {
-    let begun = contact.now();
+    let begun = Instant::now();
     contact.settle().await?;
     let greeting = match contact.about().and_then(|about| about.greeting.clone()) {
         Some(greeting) => greeting,

@@ -69,6 +69,7 @@ pub fn main(env: &Env) -> Exit {
 }
 
 async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Exit, Error> {
+    output::check(run)?;
     match run.command() {
         Command::Call(call) => call::run(run, call, executor).await,
         Command::Tools(tools) => tools::run(run, tools, executor).await,

@@ -1,5 +1,7 @@
 //! `mcpmini ping`: whether a server answers, and how fast.
 
+use std::time::Instant;
+
 use smol::LocalExecutor;
 
 use super::args::Format;
@@ -30,7 +32,7 @@ async fn round_trip(run: &Run<'_>, contact: &mut Contact<'_>) -> Result<Exit, Er
     // The modern era has no `ping`: every server must answer `server/discover`.
     let modern = revision.is_some_and(|revision| revision.era == Era::Modern);
     let method = if modern { method::DISCOVER } else { method::PING };
-    let begun = contact.now();
+    let begun = Instant::now();
     contact.request(method, Params::new(), Vec::new()).await?;
     let milliseconds = begun.elapsed().as_secs_f64() * 1000.0;
     let text = match run.settings.output {

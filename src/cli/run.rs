@@ -1,6 +1,5 @@
 //! One run of the program: what was asked for, and the ways to say something beside the answer.
 
-use std::cell::RefCell;
 use std::time::Instant;
 
 use super::args::settings::{self, Environment, Settings};
@@ -8,7 +7,6 @@ use super::args::{Command, Globals, Invocation};
 use super::errors::warnings::Style;
 use super::errors::{Error, Warnings};
 use super::exit::Exit;
-use super::output;
 use super::terminal::Stream;
 use crate::env::Env;
 use crate::env::signals::Endings;
@@ -28,7 +26,7 @@ pub(super) struct Run<'a> {
     pub(super) deadline: Option<Instant>,
     command: &'a Command,
     warnings: Warnings,
-    endings: RefCell<Endings>,
+    endings: Endings,
 }
 
 impl<'a> Run<'a> {
@@ -39,9 +37,6 @@ impl<'a> Run<'a> {
         variable: Environment<'_>,
     ) -> Result<Run<'a>, Error> {
         let settings = invocation.settings(variable)?;
-        if let Some(path) = &invocation.globals.out {
-            output::check_file(&env.absolute(path))?;
-        }
         let endings = Endings::watch()
             .map_err(|error| Error::new(Exit::Bug, format!("cannot watch for signals: {error}")))?;
         let total = settings.max_time.unwrap_or(settings::MAX_TIME).duration();
@@ -58,7 +53,7 @@ impl<'a> Run<'a> {
             env,
             command: &invocation.command,
             warnings: Warnings::new(style),
-            endings: RefCell::new(endings),
+            endings,
         })
     }
 
@@ -69,11 +64,7 @@ impl<'a> Run<'a> {
 
     /// The number of the next signal that asks us to end.
     pub(super) async fn interrupted(&self) -> i32 {
-        // Borrowed only while somebody waits: no two wait at the same time.
-        let Ok(mut endings) = self.endings.try_borrow_mut() else {
-            return futures_lite::future::pending().await;
-        };
-        endings.next().await
+        self.endings.next().await
     }
 
     /// Says something that people may want to know, once.

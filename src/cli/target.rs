@@ -56,11 +56,7 @@ pub(super) fn http(run: &Run<'_>, endpoint: &HttpEndpoint) -> Result<http::Targe
         })?;
         settings.proxy = net::Proxy::Explicit(address);
     }
-    settings.resolve.extend(globals.resolve.iter().map(|known| net::Resolve {
-        host: known.host.clone(),
-        port: known.port,
-        ip: known.address,
-    }));
+    settings.resolve.extend(globals.resolve.iter().cloned());
     settings.unix_socket = endpoint.socket.clone();
     settings.http_version = match globals.http {
         None | Some(Http::Auto) => net::HttpVersion::Auto,

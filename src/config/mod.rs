@@ -24,7 +24,6 @@ mod resolved;
 mod secret_command;
 mod server;
 mod source;
-mod suggest;
 mod template;
 mod word;
 

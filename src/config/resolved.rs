@@ -11,9 +11,9 @@ use super::document::{Document, Mistake, Place};
 use super::error::ConfigError;
 use super::lookup::Lookup;
 use super::source::{self, File, Layer};
-use super::suggest::nearest;
 use super::word::Word;
 use crate::env::Env;
+use crate::protocol::similar::closest;
 
 /// A server that was found, before anything was looked up, read or run for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -188,7 +188,7 @@ impl Search<'_> {
             known.extend(document.servers().map(|(name, _)| name.to_owned()));
             looked_at.push(file.path.clone());
         }
-        let suggestion = nearest(name, known.iter().map(String::as_str)).map(str::to_owned);
+        let suggestion = closest(name, known.iter().map(String::as_str)).map(str::to_owned);
         Err(ConfigError::Unknown { name: name.to_owned(), only, suggestion, known, looked_at })
     }
 }

@@ -3,7 +3,7 @@
 use std::io;
 
 use async_signal::{Signal, Signals};
-use futures_lite::StreamExt;
+use futures_lite::{StreamExt, future};
 
 /// The signals that ask us to end: we cancel what runs, clean up, and then die of them.
 const ENDING: [Signal; 3] = [Signal::Int, Signal::Term, Signal::Hup];
@@ -27,11 +27,11 @@ impl Endings {
     }
 
     /// The number of the next signal. Never ready when all are ignored.
-    pub async fn next(&mut self) -> i32 {
-        let Some(signals) = &mut self.0 else { return futures_lite::future::pending().await };
+    pub async fn next(&self) -> i32 {
+        let Some(mut signals) = self.0.as_ref() else { return future::pending().await };
         match signals.next().await {
             Some(Ok(signal)) => signal as i32,
-            Some(Err(_)) | None => futures_lite::future::pending().await,
+            Some(Err(_)) | None => future::pending().await,
         }
     }
 }

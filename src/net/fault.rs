@@ -30,7 +30,7 @@ pub(super) fn fault(error: &isahc::Error, of: &Circumstances<'_>) -> Fault {
         Sent::No => (FaultKind::Unreachable, unreachable(error.kind(), of, &why)),
         Sent::Maybe | Sent::Yes => broken(error, of, &why),
     };
-    Fault { kind, text, sent: of.sent, stderr_tail: String::new() }
+    Fault { kind, text, sent: of.sent }
 }
 
 /// The description in the error itself. The source is libcurl's error, `[7] Could not connect`.

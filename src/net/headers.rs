@@ -26,7 +26,7 @@ pub enum InvalidHeader {
 }
 
 /// Names that only the protocol or the HTTP library may set.
-const RESERVED: [&str; 16] = [
+const RESERVED: [&str; 17] = [
     "accept",
     "accept-encoding",
     "connection",
@@ -39,6 +39,7 @@ const RESERVED: [&str; 16] = [
     "mcp-name",
     "mcp-protocol-version",
     "mcp-session-id",
+    "proxy-connection",
     "te",
     "trailer",
     "transfer-encoding",
@@ -51,24 +52,32 @@ const RESERVED_PREFIX: &str = "mcp-param-";
 impl Headers {
     /// Adds a field. A field of the same name stays: some fields may stand several times.
     pub fn add(&mut self, name: &str, value: &str) -> Result<(), InvalidHeader> {
-        let invalid_name = || InvalidHeader::Name(name.to_owned());
-        let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| invalid_name())?;
-        if RESERVED.contains(&key.as_str()) || key.as_str().starts_with(RESERVED_PREFIX) {
-            return Err(InvalidHeader::Reserved(name.to_owned()));
-        }
-        self.0.append(key, header_value(name, value)?);
+        let (key, value) = check(name, value)?;
+        self.0.append(key, value);
         Ok(())
-    }
-
-    /// Adds a field from a line `Name: value`.
-    pub fn add_line(&mut self, line: &str) -> Result<(), InvalidHeader> {
-        let (name, value) = line.split_once(':').ok_or(InvalidHeader::NoColon)?;
-        self.add(name.trim(), value.trim())
     }
 
     pub(super) fn as_map(&self) -> &HeaderMap {
         &self.0
     }
+}
+
+/// Reads a field from a line `Name: value`, and makes sure that a user may set it.
+pub fn read_header(line: &str) -> Result<(&str, &str), InvalidHeader> {
+    let (name, value) = line.split_once(':').ok_or(InvalidHeader::NoColon)?;
+    let value = value.trim_matches([' ', '\t']);
+    check(name, value)?;
+    Ok((name, value))
+}
+
+/// Whether a user may set a field.
+fn check(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), InvalidHeader> {
+    let invalid_name = || InvalidHeader::Name(name.to_owned());
+    let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| invalid_name())?;
+    if RESERVED.contains(&key.as_str()) || key.as_str().starts_with(RESERVED_PREFIX) {
+        return Err(InvalidHeader::Reserved(name.to_owned()));
+    }
+    Ok((key, header_value(name, value)?))
 }
 
 /// A header value that can be sent. The HTTP library panics on bytes outside ASCII, which the type
@@ -166,7 +175,7 @@ mod tests {
     #[test]
     fn headers_are_checked() {
         let check = |line: &str, expected: Result<(), InvalidHeader>| {
-            assert_eq!(Headers::default().add_line(line), expected, "{line}");
+            assert_eq!(read_header(line).map(drop), expected, "{line}");
         };
         check("X-Api-Key: secret", Ok(()));
         check("X-Empty:", Ok(()));

@@ -163,7 +163,7 @@ impl Lanes {
 
 /// The fault of a request that was not sent.
 fn unsent(text: String) -> Fault {
-    Fault { kind: FaultKind::Unreachable, text, sent: Sent::No, stderr_tail: String::new() }
+    Fault { kind: FaultKind::Unreachable, text, sent: Sent::No }
 }
 
 impl Shared {

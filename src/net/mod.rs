@@ -24,7 +24,7 @@ use isahc::config::VersionNegotiation;
 use isahc::net::dns::ResolveMap;
 
 pub use address::{Address, InvalidAddress};
-pub use headers::{Authorization, Headers, InvalidHeader, Signer, header_value};
+pub use headers::{Authorization, Headers, InvalidHeader, Signer, header_value, read_header};
 pub use lanes::Lanes;
 pub use proxy::{InvalidProxy, Proxy, ProxyAddress, ProxyVariables};
 pub use reply::{Body, Reply};
@@ -123,18 +123,28 @@ pub struct Resolve {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InvalidResolve;
 
-impl Resolve {
+impl std::str::FromStr for Resolve {
+    type Err = InvalidResolve;
+
     /// Reads `host:port:address`; an IPv6 address may stand in brackets.
-    pub fn parse(text: &str) -> Result<Resolve, InvalidResolve> {
+    fn from_str(text: &str) -> Result<Resolve, InvalidResolve> {
         let mut parts = text.splitn(3, ':');
         let (Some(host), Some(port), Some(ip)) = (parts.next(), parts.next(), parts.next()) else {
             return Err(InvalidResolve);
         };
         let ip = ip.trim_start_matches('[').trim_end_matches(']');
         match (port.parse(), ip.parse()) {
-            (Ok(port), Ok(ip)) if !host.is_empty() => Ok(Resolve { host: host.into(), port, ip }),
+            (Ok(port), Ok(ip)) if !host.is_empty() && port != 0 => {
+                Ok(Resolve { host: host.into(), port, ip })
+            }
             _ => Err(InvalidResolve),
         }
+    }
+}
+
+impl fmt::Display for InvalidResolve {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("write host:port:address, the address in digits")
     }
 }
 
@@ -170,13 +180,14 @@ mod tests {
                 port,
                 ip: ip.parse().unwrap(),
             });
-            assert_eq!(Resolve::parse(text).ok(), expected, "{text}");
+            assert_eq!(text.parse().ok(), expected, "{text}");
         };
         check("example.com:443:127.0.0.1", Some(("example.com", 443, "127.0.0.1")));
         check("example.com:443:[::1]", Some(("example.com", 443, "::1")));
         check("example.com:443:::1", Some(("example.com", 443, "::1")));
         check("example.com:443", None);
         check("example.com:x:127.0.0.1", None);
+        check("example.com:0:127.0.0.1", None);
         check(":443:127.0.0.1", None);
         check("example.com:443:host", None);
     }

@@ -121,8 +121,6 @@ pub struct Fault {
     pub text: String,
     /// Whether the request may have reached the server.
     pub sent: Sent,
-    /// The last lines the server wrote on its standard error, if it has one.
-    pub stderr_tail: String,
 }
 
 /// The kind of a [`Fault`].

@@ -9,7 +9,8 @@ const CANDIDATES: usize = 10_000;
 /// The candidate that `wanted` is most likely a misspelling of; `None` when none is near.
 ///
 /// Near is a name that differs in case and separators only (`pageSize`, `page-size`), or in about
-/// one character out of three: left out, added, changed, or swapped with its neighbour.
+/// one character out of three: left out, added, changed, or swapped with its neighbour. When none is
+/// near, the only one that begins with `wanted` is meant.
 ///
 /// ```
 /// use mcpmini::protocol::similar::closest;
@@ -18,16 +19,24 @@ const CANDIDATES: usize = 10_000;
 /// assert_eq!(closest("delete", ["search"]), None);
 /// ```
 pub fn closest<'c>(wanted: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
-    let wanted = letters(wanted);
+    let (beginning, wanted) = (wanted, letters(wanted));
     let allowed = (wanted.len() / 3).max(1);
-    let measured = candidates.into_iter().take(CANDIDATES).filter_map(|name| {
+    let candidates: Vec<&str> = candidates.into_iter().take(CANDIDATES).collect();
+    let measured = candidates.iter().filter_map(|name| {
         let letters = letters(name);
         // Names of so different a length cannot be near.
         let possible = letters.len().abs_diff(wanted.len()) <= allowed;
         let distance = possible.then(|| distance(&wanted, &letters))?;
-        (distance <= allowed && distance < wanted.len()).then_some((distance, name))
+        (distance <= allowed && distance < wanted.len()).then_some((distance, *name))
     });
-    measured.min_by_key(|(distance, _)| *distance).map(|(_, name)| name)
+    if let Some((_, nearest)) = measured.min_by_key(|(distance, _)| *distance) {
+        return Some(nearest);
+    }
+    let mut longer = candidates.iter().filter(|name| name.starts_with(beginning));
+    match (longer.next(), longer.next()) {
+        (Some(only), None) if 2 <= wanted.len() => Some(only),
+        _ => None,
+    }
 }
 
 /// A name in the form in which spellings of one name are equal: `page_size`, `pageSize`,
@@ -81,6 +90,8 @@ mod tests {
         check("y", None);
         check("", None);
         check("delete_everything", None);
+        check("create", Some("create_issue"));
+        check("c", None);
         check("名", None);
         check("名箭", Some("名前"));
         check(&"x".repeat(100_000), None);

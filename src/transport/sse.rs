@@ -77,7 +77,7 @@ fn use_endpoint(endpoint: &Endpoint, data: &[u8]) -> Result<(), Fault> {
         }
         Err(error) => format!("the server at {} names no endpoint: {error}", home.origin()),
     };
-    Err(Fault { kind: FaultKind::Protocol, text, sent: Sent::No, stderr_tail: String::new() })
+    Err(Fault { kind: FaultKind::Protocol, text, sent: Sent::No })
 }
 
 /// Reports what comes on the stream until it ends.
@@ -92,7 +92,6 @@ pub(super) async fn read(endpoint: &Endpoint, mut events: EventReader) -> Fault 
                     kind: FaultKind::Lost,
                     text: format!("the event stream of {} has ended", endpoint.home()),
                     sent: Sent::Maybe,
-                    stderr_tail: String::new(),
                 };
             }
             Err(fault) => return fault,

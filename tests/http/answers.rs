@@ -18,7 +18,7 @@ fn a_request_carries_the_headers_of_its_revision_and_of_the_user() {
     });
     let mut target = target(&server.url());
     let mut headers = Headers::default();
-    headers.add_line("X-Api-Key: k").unwrap();
+    headers.add("X-Api-Key", "k").unwrap();
     target.settings.headers = headers;
     target.settings.authorization = Authorization::bearer("T").unwrap();
     let head = Head {

@@ -8,9 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use http::HeaderMap;
-use mcpmini::net::{
-    Address, Lanes, Proxy, ProxyAddress, ProxyVariables, Request, Resolve, Settings, Tls,
-};
+use mcpmini::net::{Address, Lanes, Proxy, ProxyAddress, ProxyVariables, Request, Settings, Tls};
 use mcpmini::protocol::jsonrpc::Limits;
 
 use crate::client::{converse, next, nothing, notification, request, run, target};
@@ -184,7 +182,7 @@ fn names_can_be_resolved_by_hand() {
     let port = server.origin.rsplit_once(':').unwrap().1;
     let mut target = target(&format!("http://server.invalid:{port}/mcp"));
     let entry = format!("server.invalid:{port}:127.0.0.1");
-    target.settings.resolve = vec![Resolve::parse(&entry).unwrap()];
+    target.settings.resolve = vec![entry.parse().unwrap()];
     converse(target, async |connection| {
         connection.send(request(1, "tools/call", NEW));
         assert_eq!(next(connection).await, "response 1 {}");

@@ -27,7 +27,7 @@ fn redirects_that_keep_the_method_are_followed_within_the_origin() {
     let check = |status: &'static str, location: &'static str, path: &str| {
         let server = redirecting(status, location);
         let mut target = target(&server.url());
-        target.settings.headers.add_line("X-Api-Key: k").unwrap();
+        target.settings.headers.add("X-Api-Key", "k").unwrap();
         converse(target, async |connection| {
             connection.send(request(1, "tools/call", OLD));
             assert_eq!(next(connection).await, "response 1 {}");

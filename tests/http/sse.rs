@@ -56,7 +56,7 @@ fn old_server(endpoint: &'static str) -> Server {
 fn sse_target(server: &Server) -> Target {
     let mut target = target(&format!("{}/sse", server.origin));
     target.sse_fallback = true;
-    target.settings.headers.add_line("X-Api-Key: k").unwrap();
+    target.settings.headers.add("X-Api-Key", "k").unwrap();
     target
 }
 

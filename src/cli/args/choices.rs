@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use super::keyword::{NotOneOf, keywords};
-use super::suggest::closest;
 use crate::protocol::Revision;
+use crate::protocol::similar::closest;
 
 keywords! {
     /// The form in which an answer is printed (`--output`).
@@ -123,7 +123,7 @@ impl FromStr for ServerStderr {
             "inherit" => Ok(ServerStderr::Inherit),
             "tail" => Ok(ServerStderr::Tail),
             // A mistyped word must not become a file of that name.
-            _ if given.is_empty() || closest(given, words.into_iter()).is_some() => Err(NotOneOf {
+            _ if given.is_empty() || closest(given, words).is_some() => Err(NotOneOf {
                 given: given.to_owned(),
                 allowed: words.into_iter().chain(["a FILE (./NAME)"]).collect(),
             }),

@@ -9,8 +9,9 @@ use super::choices::{
     BearerFile, Color, Elicit, Format, Http, IdFormat, Protocol, ServerStderr, Transport, path,
 };
 use super::numbers::{count, size};
-use super::values::{Assignment, Header, Private, Resolve, Variable, private};
+use super::values::{Assignment, Header, Private, Variable, private};
 use crate::cli::duration::{self, Limit};
+use crate::net::Resolve;
 
 /// options of every command
 #[derive(Debug, Clone, PartialEq, FromArgs, ArgsInfo)]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::suggest::closest;
+use crate::protocol::similar::closest;
 
 /// A word that is none of those that are allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -14,7 +14,6 @@ pub mod normalise;
 pub mod numbers;
 pub mod settings;
 pub mod stop;
-pub mod suggest;
 pub mod table;
 pub mod usage;
 pub mod values;

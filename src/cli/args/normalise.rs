@@ -11,9 +11,9 @@
 
 use super::commands::WITH_TAIL;
 use super::globals::SHORTHANDS;
-use super::suggest::closest;
 use super::table::{Flag, HELP, Table};
 use super::usage::UsageError;
+use crate::protocol::similar::closest;
 
 /// A command line in order.
 #[derive(Debug, Default, PartialEq, Eq)]

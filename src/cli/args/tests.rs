@@ -362,10 +362,10 @@ fn values_that_make_no_sense_are_refused_and_not_repeated_if_they_may_be_secret(
         "error: --bearer-file: fd: needs the number of a descriptor open for reading, like fd:3",
     );
     check("ping s --max-depth 0", "error: --max-depth: \"0\" is no whole number above 0");
-    check("ping s -H hunter2", "error: --header: a header is written 'Name: value'");
+    check("ping s -H hunter2", "error: --header: a header must be written 'Name: value'");
     check(
         "ping s -H 'Mcp-Session-Id: X'",
-        "error: --header: Mcp-Session-Id is set by the protocol",
+        "error: --header: the header \"Mcp-Session-Id\" is set by the protocol and cannot be chosen",
     );
     check("ping s --env hunter2", "error: --env: a variable is written NAME=value");
     check("ping s --answer hunter2", "error: --answer: write key=text or key:=json");

@@ -1,9 +1,9 @@
 //! Options whose value has parts: headers, variables, assignments, addresses.
 
 use std::fmt;
-use std::net::IpAddr;
 use std::str::FromStr;
 
+use crate::net::{self, InvalidHeader};
 use crate::protocol::json;
 
 /// Text that may hold a secret: it is not shown by `Debug`, nor in any message.
@@ -34,14 +34,8 @@ impl From<&str> for Private {
 pub enum Invalid {
     /// Nothing at all.
     Empty,
-    /// A header without a colon.
-    HeaderColon,
-    /// A header name that is no token (RFC 9110, section 5.6.2).
-    HeaderName,
-    /// A header value with a character that is neither visible ASCII nor blank.
-    HeaderValue,
-    /// A header that the protocol sets itself.
-    HeaderReserved(String),
+    /// No header field that a user may set.
+    Header(InvalidHeader),
     /// A variable without `=` or without a name.
     Variable,
     /// An assignment without `=` or without a key.
@@ -53,22 +47,16 @@ pub enum Invalid {
         /// What the parser said.
         reason: String,
     },
-    /// Not `host:port:address`.
-    Resolve,
 }
 
 impl fmt::Display for Invalid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Invalid::Empty => f.write_str("the value is empty"),
-            Invalid::HeaderColon => f.write_str("a header is written 'Name: value'"),
-            Invalid::HeaderName => f.write_str("the name before the colon is no header name"),
-            Invalid::HeaderValue => f.write_str("a header value takes visible ASCII and blanks"),
-            Invalid::HeaderReserved(name) => write!(f, "{name} is set by the protocol"),
+            Invalid::Header(header) => header.fmt(f),
             Invalid::Variable => f.write_str("a variable is written NAME=value"),
             Invalid::Assignment => f.write_str("write key=text or key:=json"),
             Invalid::Json { key, reason } => write!(f, "what follows {key}:= is no JSON: {reason}"),
-            Invalid::Resolve => f.write_str("write host:port:address, the address in digits"),
         }
     }
 }
@@ -87,56 +75,13 @@ pub struct Header {
     pub value: Private,
 }
 
-/// The header fields that the protocol or the transfer itself needs, in lower case. A name that
-/// ends in a dash stands for all that begin with it.
-const RESERVED: &[&str] = &[
-    "accept",
-    "accept-encoding",
-    "connection",
-    "content-length",
-    "content-type",
-    "expect",
-    "keep-alive",
-    "last-event-id",
-    "mcp-method",
-    "mcp-name",
-    "mcp-param-",
-    "mcp-protocol-version",
-    "mcp-session-id",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
-
 impl FromStr for Header {
     type Err = Invalid;
 
     fn from_str(given: &str) -> Result<Header, Invalid> {
-        let (name, value) = given.split_once(':').ok_or(Invalid::HeaderColon)?;
-        let value = value.trim_matches([' ', '\t']);
-        if name.is_empty() || !name.bytes().all(is_token) {
-            return Err(Invalid::HeaderName);
-        }
-        // Other bytes are not only wrong: the HTTP library ends the process over them.
-        if !value.bytes().all(|byte| matches!(byte, b'\t' | b' '..=b'~')) {
-            return Err(Invalid::HeaderValue);
-        }
-        let lower = name.to_ascii_lowercase();
-        let clash = |reserved: &str| {
-            lower == reserved || reserved.ends_with('-') && lower.starts_with(reserved)
-        };
-        if RESERVED.iter().any(|reserved| clash(reserved)) {
-            return Err(Invalid::HeaderReserved(name.to_owned()));
-        }
+        let (name, value) = net::read_header(given).map_err(Invalid::Header)?;
         Ok(Header { name: name.to_owned(), value: value.into() })
     }
-}
-
-/// RFC 9110, section 5.6.2.
-fn is_token(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
 /// An environment variable for a started server (`--env NAME=value`).
@@ -202,37 +147,6 @@ impl FromStr for Assignment {
     }
 }
 
-/// An address to use for a host instead of asking the name service
-/// (`--resolve host:port:address`).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Resolve {
-    /// The host, as it stands in URLs.
-    pub host: String,
-    /// The port.
-    pub port: u16,
-    /// The address.
-    pub address: IpAddr,
-}
-
-impl FromStr for Resolve {
-    type Err = Invalid;
-
-    fn from_str(given: &str) -> Result<Resolve, Invalid> {
-        let mut parts = given.splitn(3, ':');
-        let (Some(host), Some(port), Some(address)) = (parts.next(), parts.next(), parts.next())
-        else {
-            return Err(Invalid::Resolve);
-        };
-        let bare = address.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-        match (port.parse(), bare.unwrap_or(address).parse()) {
-            (Ok(port), Ok(address)) if !host.is_empty() && port != 0 => {
-                Ok(Resolve { host: host.to_owned(), port, address })
-            }
-            _ => Err(Invalid::Resolve),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -256,20 +170,20 @@ mod tests {
         let check = |text: &str, expected: Invalid| {
             assert_eq!(Header::from_str(text), Err(expected), "{text}");
         };
-        check("", Invalid::HeaderColon);
-        check("X-Team red", Invalid::HeaderColon);
-        check(": red", Invalid::HeaderName);
-        check("X Team: red", Invalid::HeaderName);
-        check("X-Team : red", Invalid::HeaderName);
-        check("X-Tëam: red", Invalid::HeaderName);
-        check("X-Team: réd", Invalid::HeaderValue);
-        check("X-Team: red\r\nHost: x", Invalid::HeaderValue);
-        check("X-Team: \u{7f}", Invalid::HeaderValue);
+        check("", Invalid::Header(InvalidHeader::NoColon));
+        check("X-Team red", Invalid::Header(InvalidHeader::NoColon));
+        check(": red", Invalid::Header(InvalidHeader::Name("".into())));
+        check("X Team: red", Invalid::Header(InvalidHeader::Name("X Team".into())));
+        check("X-Team : red", Invalid::Header(InvalidHeader::Name("X-Team ".into())));
+        check("X-Tëam: red", Invalid::Header(InvalidHeader::Name("X-Tëam".into())));
+        check("X-Team: réd", Invalid::Header(InvalidHeader::Value("X-Team".into())));
+        check("X-Team: red\r\nHost: x", Invalid::Header(InvalidHeader::Value("X-Team".into())));
+        check("X-Team: \u{7f}", Invalid::Header(InvalidHeader::Value("X-Team".into())));
         for name in ["Accept", "CONTENT-TYPE", "Mcp-Session-Id", "MCP-Protocol-Version"] {
-            check(&format!("{name}: x"), Invalid::HeaderReserved(name.into()));
+            check(&format!("{name}: x"), Invalid::Header(InvalidHeader::Reserved(name.into())));
         }
         for name in ["Mcp-Param-City", "mcp-method", "Mcp-Name", "Last-Event-ID"] {
-            check(&format!("{name}: x"), Invalid::HeaderReserved(name.into()));
+            check(&format!("{name}: x"), Invalid::Header(InvalidHeader::Reserved(name.into())));
         }
     }
 
@@ -294,21 +208,6 @@ mod tests {
             assert_eq!(given.parse::<Assignment>(), Err(Invalid::Assignment), "{given}");
         }
         assert!(matches!("a:=b".parse::<Assignment>(), Err(Invalid::Json { .. })));
-    }
-
-    #[test]
-    fn resolve_has_three_parts() {
-        let check = |given: &str, host: &str, port, address: &str| {
-            let address = address.parse().unwrap();
-            assert_eq!(given.parse(), Ok(Resolve { host: host.into(), port, address }));
-        };
-        check("x.example:443:127.0.0.1", "x.example", 443, "127.0.0.1");
-        check("x.example:443:[::1]", "x.example", 443, "::1");
-        check("x.example:443:2001:db8::1", "x.example", 443, "2001:db8::1");
-        for given in ["", "x", "x:443", "x:443:", "x:0:::1", "x:p:::1", ":443:::1", "x:1:localhost"]
-        {
-            assert_eq!(given.parse::<Resolve>(), Err(Invalid::Resolve), "{given}");
-        }
     }
 
     #[test]

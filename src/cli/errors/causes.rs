@@ -28,7 +28,7 @@ impl From<Fault> for Error {
             (FaultKind::Unreachable, _) | (FaultKind::Lost, Sent::No) => Exit::Unreachable,
             (FaultKind::Lost, Sent::Maybe | Sent::Yes) => Exit::Lost,
         };
-        Error::new(exit, fault.text).sent(fault.sent).stderr_tail(fault.stderr_tail)
+        Error::new(exit, fault.text).sent(fault.sent)
     }
 }
 
@@ -130,8 +130,7 @@ mod tests {
     #[test]
     fn faults_have_their_classes() {
         let check = |kind, sent, exit: Exit, retryable| {
-            let (text, stderr_tail) = ("x".into(), String::new());
-            let error = Error::from(Fault { kind, text, sent, stderr_tail });
+            let error = Error::from(Fault { kind, text: "x".into(), sent });
             assert_eq!((error.exit, error.retryable), (exit, retryable));
         };
         check(FaultKind::Unreachable, Sent::No, Exit::Unreachable, true);

@@ -10,10 +10,10 @@ mod tests;
 use argh::CommandInfoWithArgs;
 
 use super::args::settings::VARIABLES;
-use super::args::suggest::closest;
 use super::args::table::{Flag, Table, short_name, synopsis};
 use super::args::usage::UsageError;
 use super::exit;
+use crate::protocol::similar::closest;
 use layout::Layout;
 use tables::{ARGUMENTS, EXAMPLES, GROUPS, SERVERS, TOPICS};
 

@@ -10,7 +10,7 @@ use crate::protocol::message::Sent;
 
 /// Puts `bytes` into a file. What stood there before is replaced in one step, so that nobody sees
 /// half an answer; a device or a pipe is written to.
-pub(in super::super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
     let written = if special { fs::write(path, bytes) } else { swap(path, bytes) };
     written.map_err(|error| unwritable(path, &error.to_string()))
@@ -18,7 +18,7 @@ pub(in super::super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> 
 
 /// Makes sure that a file can be there, as far as that can be told before there is an answer: it
 /// would be a pity about a call that has run.
-pub(in super::super) fn check(path: &Path) -> Result<(), Error> {
+pub(super) fn check(path: &Path) -> Result<(), Error> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     if path.is_dir() {
         return Err(unwritable(path, "it is a directory").sent(Sent::No));

@@ -3,8 +3,6 @@
 pub(super) mod events;
 mod file;
 
-pub(super) use file::check as check_file;
-
 use std::borrow::Cow;
 
 use super::errors::{Error, Phase};
@@ -14,6 +12,14 @@ use super::terminal::{Stream, Unwritten, strip_controls};
 
 /// The signal that a process dies of when it writes and nobody reads.
 const SIGPIPE: u8 = 13;
+
+/// Makes sure, as far as that can be told beforehand, that the answer can be written.
+pub(super) fn check(run: &Run<'_>) -> Result<(), Error> {
+    match &run.globals.out {
+        Some(path) => file::check(&run.env.absolute(path)),
+        None => Ok(()),
+    }
+}
 
 /// Writes an answer, whole: to `--out`, or to standard output. A terminal gets no control
 /// characters, which a server could use to steer it; a pipe or a file gets every byte.

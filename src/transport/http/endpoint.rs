@@ -119,7 +119,6 @@ impl Endpoint {
                 kind: FaultKind::Protocol,
                 text: "the server handed out a session id that is not visible ASCII".into(),
                 sent: Sent::Yes,
-                stderr_tail: String::new(),
             });
         }
         self.session.replace(Some(id.clone()));
@@ -155,10 +154,5 @@ impl Endpoint {
 
 /// The fault of a message that no header can announce.
 fn not_sent(error: InvalidHeader) -> Fault {
-    Fault {
-        kind: FaultKind::Protocol,
-        text: error.to_string(),
-        sent: Sent::No,
-        stderr_tail: String::new(),
-    }
+    Fault { kind: FaultKind::Protocol, text: error.to_string(), sent: Sent::No }
 }

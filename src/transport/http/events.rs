@@ -96,6 +96,5 @@ pub(super) fn too_long(limit: usize) -> Fault {
         kind: FaultKind::Protocol,
         text: format!("the server sent a message of more than {limit} bytes"),
         sent: Sent::Yes,
-        stderr_tail: String::new(),
     }
 }

@@ -264,7 +264,6 @@ pub(super) async fn one_way(
             kind: FaultKind::Lost,
             text: "the server did not acknowledge a message".into(),
             sent: Sent::Maybe,
-            stderr_tail: String::new(),
         })
     };
     match delivering.or(too_late).await {

@@ -74,7 +74,7 @@ pub(super) async fn answer(
 
 /// The fault of a stream that was lost, and the response with it.
 fn lost(text: String) -> Fault {
-    Fault { kind: FaultKind::Lost, text, sent: Sent::Yes, stderr_tail: String::new() }
+    Fault { kind: FaultKind::Lost, text, sent: Sent::Yes }
 }
 
 /// Whether it is an event stream.

@@ -61,12 +61,8 @@ pub(super) async fn carry(target: Target, binding: Binding, limits: Limits, port
     let lanes = match Lanes::new(&address, settings) {
         Ok(lanes) => lanes,
         Err(error) => {
-            let fault = Fault {
-                kind: FaultKind::Unreachable,
-                text: error.to_string(),
-                sent: Sent::No,
-                stderr_tail: String::new(),
-            };
+            let fault =
+                Fault { kind: FaultKind::Unreachable, text: error.to_string(), sent: Sent::No };
             let _ = port.inbox.send(Incoming::Closed(fault)).await;
             return;
         }

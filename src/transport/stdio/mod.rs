@@ -96,7 +96,7 @@ pub async fn run(target: Target, limits: Limits, port: Port) {
         match reading.as_mut().or(write(stdin, &port)).await {
             Some(end) => {
                 let status = group.last_words(&stderr, LAST_WORDS).await;
-                let fault = farewell(&end, status, port.stderr.text());
+                let fault = farewell(&end, status);
                 let _ = port.inbox.send(Incoming::Closed(fault)).await;
                 group.end(target.patience, &port.calm).await;
             }
@@ -206,10 +206,10 @@ fn push_line(batch: &mut Vec<u8>, outgoing: Outgoing) {
 }
 
 fn unreachable(text: String) -> Fault {
-    Fault { kind: FaultKind::Unreachable, text, sent: Sent::No, stderr_tail: String::new() }
+    Fault { kind: FaultKind::Unreachable, text, sent: Sent::No }
 }
 
-fn farewell(end: &End, status: Option<ExitText>, stderr_tail: String) -> Fault {
+fn farewell(end: &End, status: Option<ExitText>) -> Fault {
     let exit = status.map(|status| format!(" ({status})")).unwrap_or_default();
     let (kind, text) = match end {
         End::Eof { truncated: false } => (FaultKind::Lost, format!("Transport closed{exit}")),
@@ -222,5 +222,5 @@ fn farewell(end: &End, status: Option<ExitText>, stderr_tail: String) -> Fault {
             format!("the server sent a message longer than {limit} bytes (see --max-message)"),
         ),
     };
-    Fault { kind, text, sent: Sent::Maybe, stderr_tail }
+    Fault { kind, text, sent: Sent::Maybe }
 }

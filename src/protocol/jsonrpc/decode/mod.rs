@@ -439,14 +439,14 @@ mod tests {
         let a = r#"{"jsonrpc":"2.0","method":"a"}"#;
         let b = r#"{"jsonrpc":"2.0","method":"b"}"#;
         check(format!("\u{feff}{a}"), &["notification a -"]);
-        check(format!("{a} {b}"), &["SeveralOnALine", "notification a -", "notification b -"]);
+        check(format!("{a} {b}"), &["notification a -", "SeveralOnALine", "notification b -"]);
         check(
             format!("[{a},7, {b}]"),
             &["Batch", "notification a -", "no message -: 7", "notification b -"],
         );
         check(
             format!("[{a}][{b}]"),
-            &["Batch", "SeveralOnALine", "notification a -", "notification b -"],
+            &["Batch", "notification a -", "SeveralOnALine", "notification b -"],
         );
         check(format!("{a} done"), &["notification a -", "not JSON:  done"]);
         check(format!("{a}{{\"id\":"), &["notification a -", "not JSON: {\"id\":"]);
@@ -454,7 +454,11 @@ mod tests {
             b"{\"jsonrpc\":\"2.0\",\"method\":\"a\",\"params\":\"\xff\"}",
             &["InvalidUtf8", "notification a \"\u{fffd}\""],
         );
-        check("{\"id\":1}{\"half\"", &["no message 1: {\"id\":1}"]);
+        check("{\"id\":1}{\"half\"", &["no message 1: {\"id\":1}", "not JSON: {\"half\""]);
+        check(
+            "7[{\"id\":1},{\"id\":2}]",
+            &["no message -: 7", "no message 1: {\"id\":1}", "no message 2: {\"id\":2}"],
+        );
         check(
             r#"{"jsonrpc":"2.0","id":1,"result":{"a" 1}}"#,
             &[r#"not JSON: {"jsonrpc":"2.0","id":1,"result":{"a" 1}}"#],

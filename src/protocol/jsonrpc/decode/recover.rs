@@ -1,74 +1,87 @@
 //! Making the best of a frame that is not one message.
 
-use super::super::Id;
 use super::super::scan::{self, Broken};
-use super::{Decoded, Limits, Malformed, Unusual, deliver, excerpt, is_blank};
+use super::{Decoded, Id, Limits, Malformed, Unusual, deliver, excerpt, is_blank};
 
 /// Reads a frame that is not UTF-8, with U+FFFD for the bytes that are wrong.
 #[cold]
 pub(super) fn invalid_utf8(frame: &[u8], limits: &Limits, take: &mut dyn FnMut(Decoded)) {
-    let text = String::from_utf8_lossy(frame);
-    let mut found = Found::default();
-    found.unusual.push(Unusual::InvalidUtf8);
-    found.read(&text, limits);
-    found.hand_to(take);
+    let mut recovery = Recovery::new(limits, take);
+    recovery.note(Unusual::InvalidUtf8);
+    recovery.frame(&String::from_utf8_lossy(frame));
 }
 
 /// Reads a frame that is not one message: it begins with a byte order mark, or holds several
 /// messages, a batch, or none.
 #[cold]
 pub(super) fn recover(text: &str, limits: &Limits, take: &mut dyn FnMut(Decoded)) {
-    let mut found = Found::default();
-    found.read(text, limits);
-    found.hand_to(take);
+    Recovery::new(limits, take).frame(text);
 }
 
-/// What a frame turned out to hold.
-#[derive(Default)]
-struct Found {
+/// A frame that is being recovered. It keeps nothing but notes, so that a frame of a million values
+/// takes no more memory than another.
+struct Recovery<'a> {
+    limits: &'a Limits,
+    take: &'a mut dyn FnMut(Decoded),
     /// What is odd about the frame, not about one message in it.
-    unusual: Vec<Unusual>,
-    /// What it holds.
-    decoded: Vec<Decoded>,
+    notes: Vec<Unusual>,
+    /// How many of the notes were handed over. They go with the next message.
+    noted: usize,
+    /// The last part that was not understood, as long as none was. Of a frame without anything
+    /// else, this is all that is reported.
+    fault: Option<Malformed>,
+    /// Whether there was a message, or at least the id of one.
+    understood: bool,
 }
 
-impl Found {
-    fn read(&mut self, text: &str, limits: &Limits) {
-        let mut rest = text.trim_start_matches('\u{feff}');
-        let mut values = 0;
-        while !is_blank(rest) {
-            let Some(end) = scan::value_end(rest) else { break };
-            self.value(rest[..end].trim_start_matches(|c: char| c.is_ascii_whitespace()), limits);
-            rest = &rest[end..];
-            values += 1;
+impl<'a> Recovery<'a> {
+    fn new(limits: &'a Limits, take: &'a mut dyn FnMut(Decoded)) -> Recovery<'a> {
+        Recovery { limits, take, notes: Vec::new(), noted: 0, fault: None, understood: false }
+    }
+
+    fn note(&mut self, unusual: Unusual) {
+        if !self.notes.contains(&unusual) {
+            self.notes.push(unusual);
         }
-        if values > 1 {
-            self.unusual.push(Unusual::SeveralOnALine);
+    }
+
+    fn frame(mut self, text: &str) {
+        let mut rest = text.trim_start_matches('\u{feff}');
+        while !is_blank(rest)
+            && let Some(end) = scan::value_end(rest)
+        {
+            self.value(rest[..end].trim_ascii_start());
+            rest = &rest[end..];
+            self.note(Unusual::SeveralOnALine);
         }
         if !is_blank(rest) {
             // The whole frame is shown when nothing of it was understood: `5 files read`.
-            let from = if self.has_message() { rest } else { text };
+            let from = if self.understood { rest } else { text };
             self.malformed(Malformed::Json { excerpt: excerpt(from) });
+        }
+        if let Some(fault) = self.fault.take() {
+            (self.take)(Decoded::Malformed(fault));
         }
     }
 
     /// Reads one of the values in the frame. An array is a batch if anything in it may be a
     /// message; log lines begin with brackets, too.
-    fn value(&mut self, text: &str, limits: &Limits) {
+    fn value(&mut self, text: &str) {
         if scan::elements(text).any(|element| element.starts_with('{')) {
-            self.unusual.push(Unusual::Batch);
-            scan::elements(text).for_each(|element| self.message(element, limits));
+            self.note(Unusual::Batch);
+            scan::elements(text).for_each(|element| self.message(element));
         } else {
-            self.message(text, limits);
+            self.message(text);
         }
     }
 
-    fn message(&mut self, text: &str, limits: &Limits) {
-        let limit = limits.depth;
+    fn message(&mut self, text: &str) {
+        let limit = self.limits.depth;
         match scan::envelope(text, limit) {
-            Ok(envelope) => {
-                deliver(text.to_owned(), &envelope, &mut |decoded| self.decoded.push(decoded));
-            }
+            Ok(envelope) => deliver(text.to_owned(), &envelope, &mut |decoded| match decoded {
+                Decoded::Malformed(malformed) => self.malformed(malformed),
+                decoded => self.hand_over(decoded),
+            }),
             Err(Broken::NoObject) => {
                 self.malformed(Malformed::Shape { id: None, excerpt: excerpt(text) });
             }
@@ -80,30 +93,33 @@ impl Found {
         }
     }
 
+    /// Hands over a message, or what is unusual about it.
+    fn hand_over(&mut self, decoded: Decoded) {
+        self.begin();
+        for &unusual in &self.notes[self.noted..] {
+            (self.take)(Decoded::Unusual(unusual));
+        }
+        self.noted = self.notes.len();
+        (self.take)(decoded);
+    }
+
     fn malformed(&mut self, malformed: Malformed) {
-        self.decoded.push(Decoded::Malformed(malformed));
-    }
-
-    fn has_message(&self) -> bool {
-        self.decoded.iter().any(|decoded| matches!(decoded, Decoded::Message(_)))
-    }
-
-    /// Hands everything over; of a frame without any message only the one fault that says most.
-    fn hand_to(mut self, take: &mut dyn FnMut(Decoded)) {
-        if self.has_message() {
-            self.unusual.dedup();
-            self.unusual.into_iter().map(Decoded::Unusual).for_each(&mut *take);
-            self.decoded.into_iter().for_each(take);
-        } else if let Some(at) = self.decoded.iter().position(names_a_request) {
-            take(self.decoded.swap_remove(at));
-        } else if let Some(last) = self.decoded.pop() {
-            take(last);
+        // An id makes a request fail at once instead of waiting.
+        if malformed.id().is_some() {
+            self.begin();
+        }
+        if self.understood {
+            (self.take)(Decoded::Malformed(malformed));
+        } else {
+            self.fault = Some(malformed);
         }
     }
-}
 
-/// Whether a request fails by this fault, since its id is known.
-fn names_a_request(decoded: &Decoded) -> bool {
-    use Malformed::{Shape, TooDeep};
-    matches!(decoded, Decoded::Malformed(Shape { id: Some(_), .. } | TooDeep { id: Some(_), .. }))
+    /// Something of the frame was understood, so that what was not is worth a report of its own.
+    fn begin(&mut self) {
+        self.understood = true;
+        if let Some(fault) = self.fault.take() {
+            (self.take)(Decoded::Malformed(fault));
+        }
+    }
 }

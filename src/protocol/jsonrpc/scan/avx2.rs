@@ -2,9 +2,9 @@
 //!
 //! Every block becomes a few 64-bit words with one bit for each byte: quotes, backslashes, opening
 //! and closing brackets. Backslashes cross out quotes, pairs of quotes cross out brackets, and what
-//! is left is counted. This is the only file in the project with unsafe code, because vectors can
-//! neither be used without knowing the processor nor loaded by a safe function; the portable loops
-//! in `skip` must give the same answers, which a test asks of both.
+//! is left is counted. The code is unsafe in two ways: it may only run where the processor has been
+//! asked, and loading a vector takes a pointer. The portable loops in `skip` must give the same
+//! answers, which a test asks of both.
 #![allow(unsafe_code, reason = "vector instructions; measured in benches/scan.rs")]
 
 use std::arch::x86_64::{
