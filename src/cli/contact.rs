@@ -108,7 +108,7 @@ impl<'a> Contact<'a> {
         let interrupted = async { Some(NoResult::Interrupted(run.interrupted().await)) };
         let expired = async {
             match run.deadline {
-                Some(deadline) => async_io::Timer::at(deadline).await,
+                Some(deadline) => crate::reactor::Timer::at(deadline).await,
                 None => futures_lite::future::pending().await,
             };
             let (limit, after) = (Limit::Total, Duration::ZERO);

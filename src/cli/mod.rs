@@ -33,6 +33,7 @@ use self::exit::Exit;
 use self::run::Run;
 use self::terminal::Stream;
 use crate::env::Env;
+use crate::reactor;
 
 /// Does what the command line says; tells how the program ends.
 pub fn main(env: &Env) -> Exit {
@@ -56,8 +57,7 @@ pub fn main(env: &Env) -> Exit {
         }
     };
     let executor = LocalExecutor::new();
-    async_io::block_on(executor.run(async {
-        executor.spawn(async_process::driver()).detach();
+    reactor::block_on(executor.run(async {
         match dispatch(&run, &executor).await {
             Ok(exit) => exit,
             Err(error) => {
@@ -71,12 +71,12 @@ pub fn main(env: &Env) -> Exit {
 async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Exit, Error> {
     output::check(run)?;
     match run.command() {
-        Command::Call(call) => call::run(run, call, executor).await,
-        Command::Tools(tools) => tools::run(run, tools, executor).await,
-        Command::Schema(schema) => schema::run(run, schema, executor).await,
-        Command::Info(info) => info::run(run, info, executor).await,
-        Command::Ping(ping) => ping::run(run, ping, executor).await,
-        Command::Rpc(rpc) => rpc::run(run, rpc, executor).await,
+        Command::Call(call) => Box::pin(call::run(run, call, executor)).await,
+        Command::Tools(tools) => Box::pin(tools::run(run, tools, executor)).await,
+        Command::Schema(schema) => Box::pin(schema::run(run, schema, executor)).await,
+        Command::Info(info) => Box::pin(info::run(run, info, executor)).await,
+        Command::Ping(ping) => Box::pin(ping::run(run, ping, executor)).await,
+        Command::Rpc(rpc) => Box::pin(rpc::run(run, rpc, executor)).await,
         Command::Approve(approve) => approve::run(run, approve),
     }
 }

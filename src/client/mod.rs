@@ -9,7 +9,6 @@ mod pages;
 use std::future::Future;
 use std::time::Instant;
 
-use async_io::Timer;
 use futures_lite::FutureExt;
 
 pub use self::open::{Server, open};
@@ -19,6 +18,7 @@ use crate::protocol::json::Json;
 use crate::protocol::jsonrpc::{ErrorObject, Notification};
 use crate::protocol::message::Incoming;
 use crate::protocol::session::{Call, Event, Failure, Oddity, Output, Question, Ticket};
+use crate::reactor::Timer;
 use crate::transport::Connection;
 
 /// A server that can be asked.

@@ -10,9 +10,11 @@ pub mod signals;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+
+use rustix::stdio::{stderr, stdin, stdout};
+use rustix::termios::isatty;
 
 pub use secret::Secret;
 
@@ -74,9 +76,9 @@ impl Env {
             variables: Variables::OfProcess,
             cwd: std::env::current_dir().ok(),
             terminals: Terminals {
-                stdin: std::io::stdin().is_terminal(),
-                stdout: std::io::stdout().is_terminal(),
-                stderr: std::io::stderr().is_terminal(),
+                stdin: isatty(stdin()),
+                stdout: isatty(stdout()),
+                stderr: isatty(stderr()),
             },
             user: rustix::process::geteuid().as_raw(),
             system_dir: Some(PathBuf::from("/etc/mcpmini")),

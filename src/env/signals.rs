@@ -1,50 +1,99 @@
 //! Signals that end the program.
 
-use std::io;
+use std::io::{self, PipeReader, PipeWriter};
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+use std::sync::OnceLock;
 
-use async_signal::{Signal, Signals};
-use futures_lite::{StreamExt, future};
+use futures_lite::future;
+use libc::c_int;
+use rustix::io::{Errno, ioctl_fionbio, read, write};
+
+use crate::reactor::readable;
 
 /// The signals that ask us to end: we cancel what runs, clean up, and then die of them.
-const ENDING: [Signal; 3] = [Signal::Int, Signal::Term, Signal::Hup];
+const ENDING: [c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+
+/// Where the handler writes the number of a signal, one byte each.
+static NOTES: OnceLock<PipeWriter> = OnceLock::new();
 
 /// Waits for signals that ask us to end.
 #[derive(Debug)]
-pub struct Endings(Option<Signals>);
+pub struct Endings(Option<Rc<OwnedFd>>);
 
 impl Endings {
     /// From now on these signals are delivered here instead of killing the process.
     ///
     /// A signal that was ignored when we started stays ignored: that is what `nohup` and a shell
     /// that starts us in the background ask for.
+    ///
+    /// Errors when the process has no descriptors left, or watches already.
     pub fn watch() -> io::Result<Endings> {
-        let wanted: Vec<Signal> =
-            ENDING.into_iter().filter(|signal| !is_ignored(*signal as i32)).collect();
-        match wanted.is_empty() {
-            true => Ok(Endings(None)),
-            false => Ok(Endings(Some(Signals::new(wanted)?))),
+        let (notes, writer): (PipeReader, PipeWriter) = io::pipe()?;
+        ioctl_fionbio(&notes, true)?;
+        // A handler must not wait, even if nobody reads.
+        ioctl_fionbio(&writer, true)?;
+        NOTES.set(writer).map_err(|_| io::ErrorKind::AlreadyExists)?;
+        let mut is_any_ours = false;
+        for signal in ENDING {
+            is_any_ours |= handle(signal)?;
         }
+        Ok(Endings(is_any_ours.then(|| Rc::new(notes.into()))))
     }
 
     /// The number of the next signal. Never ready when all are ignored.
     pub async fn next(&self) -> i32 {
-        let Some(mut signals) = self.0.as_ref() else { return future::pending().await };
-        match signals.next().await {
-            Some(Ok(signal)) => signal as i32,
-            Some(Err(_)) | None => future::pending().await,
+        let Some(notes) = &self.0 else { return future::pending().await };
+        loop {
+            readable(notes).await;
+            let mut note = [0];
+            match read(notes, &mut note) {
+                Ok(1) => return note[0].into(),
+                // Somebody else who waits took it.
+                Ok(_) | Err(Errno::AGAIN | Errno::INTR) => (),
+                Err(_) => return future::pending().await,
+            }
         }
     }
 }
 
-#[allow(unsafe_code, reason = "the only way to ask for a signal's disposition")]
-fn is_ignored(signal: i32) -> bool {
-    // SAFETY: sigaction with a null new action only writes the old one into `action`, which is a
-    // plain C struct for which zero is a valid value.
-    unsafe {
-        let mut action: libc::sigaction = std::mem::zeroed();
-        let asked = libc::sigaction(signal, std::ptr::null(), &raw mut action);
-        asked == 0 && action.sa_sigaction == libc::SIG_IGN
+/// Has a signal noted, unless it is ignored; false when it is.
+#[allow(unsafe_code, reason = "the only way to ask for a signal's disposition and to change it")]
+fn handle(signal: c_int) -> io::Result<bool> {
+    let handler: extern "C" fn(c_int) = note;
+    // SAFETY: zero is a valid value of every member of this plain C structure.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    let mut before = action;
+    action.sa_sigaction = handler as libc::sighandler_t;
+    action.sa_flags = libc::SA_RESTART;
+    // SAFETY: both structures are valid, and the handler does only what a handler may do.
+    let changed = unsafe { libc::sigaction(signal, &raw const action, &raw mut before) };
+    if changed != 0 {
+        return Err(io::Error::last_os_error());
     }
+    if before.sa_sigaction == libc::SIG_IGN {
+        // SAFETY: it is put back as it was.
+        unsafe { libc::sigaction(signal, &raw const before, std::ptr::null_mut()) };
+    }
+    Ok(before.sa_sigaction != libc::SIG_IGN)
+}
+
+/// The handler. It interrupts whatever runs, so it makes one system call and changes nothing else,
+/// `errno` included.
+#[allow(unsafe_code, reason = "errno is a pointer")]
+extern "C" fn note(signal: c_int) {
+    #[cfg(target_os = "linux")]
+    use libc::__errno_location as errno_location;
+    #[cfg(not(target_os = "linux"))]
+    use libc::__error as errno_location;
+
+    let Some(notes) = NOTES.get() else { return };
+    // SAFETY: the C library keeps an `errno` for every thread, and hands out where it is.
+    let before = unsafe { *errno_location() };
+    // When the pipe is full there is enough to read.
+    let _ = write(notes, &[signal as u8]);
+    // SAFETY: as above.
+    unsafe { *errno_location() = before };
 }
 
 /// Ends the process by a signal, so that the shell sees which one it was (`$?` is 128 + number).

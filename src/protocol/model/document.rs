@@ -14,11 +14,16 @@ use simd_json::prelude::ValueIntoString as _;
 use simd_json::tape::Value;
 use simd_json::{Buffers, INPUT_PADDING, Tape};
 
+use super::super::bytes::Ability;
 use super::super::jsonrpc::scan;
 
 /// Longer texts are not copied to be parsed, in bytes. They are mostly one long string, which is
 /// found without a parser.
 const LARGE: usize = 256 << 10;
+
+/// The parser asks the processor what it can do. Before there is enough to read, that would take
+/// longer than to read it without.
+static WORTH_ASKING: Ability = Ability::new(|| true);
 
 /// A reader of payloads. It keeps its buffers from one payload to the next.
 ///
@@ -57,7 +62,7 @@ impl Document {
     ///
     /// A text that is not JSON gives a node whose members end where the grammar does.
     pub fn read<R>(&mut self, text: &str, look: impl FnOnce(Node<'_>) -> R) -> R {
-        if text.len() > LARGE {
+        if text.len() > LARGE || !WORTH_ASKING.is_there(text.len()) {
             return look(Node(Form::Text(text)));
         }
         self.padded.clear();

@@ -13,7 +13,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_channel::{Receiver, Sender};
-use async_io::Timer;
 use futures_lite::FutureExt;
 use smol::{LocalExecutor, Task};
 
@@ -25,6 +24,7 @@ use crate::protocol::message::{Delivery, Fault, Head};
 use crate::protocol::method::INITIALIZE;
 use crate::protocol::revision::{HttpCancel, Revision};
 use crate::protocol::{Incoming, Outgoing};
+use crate::reactor::Timer;
 use crate::transport::sse;
 
 /// How long the rest of the queue waits for a server that does not acknowledge a message.

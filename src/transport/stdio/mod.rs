@@ -12,18 +12,16 @@
 //! patience, and so does everything else in its process group (2025-11-25, Lifecycle, Shutdown).
 
 mod child;
-mod parent_death;
+mod lifeline;
 mod stderr;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use async_process::{ChildStdin, ChildStdout};
-use futures_lite::future;
-use futures_lite::{AsyncReadExt, AsyncWriteExt, FutureExt};
+use futures_lite::{FutureExt, future};
 
-use self::child::{ExitText, Group};
+use self::child::{ExitText, Group, Pipes};
 use self::stderr::Stderr;
 pub use self::stderr::StderrPolicy;
 use super::Port;
@@ -31,6 +29,7 @@ use crate::protocol::framing::jsonl::Lines;
 use crate::protocol::jsonrpc::decode::Decoded;
 use crate::protocol::jsonrpc::{Limits, decode};
 use crate::protocol::message::{Fault, FaultKind, Incoming, Outgoing, Sent};
+use crate::reactor::{Reader, Writer};
 
 /// What to start.
 #[derive(Debug, Clone)]
@@ -78,14 +77,13 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 /// Starts the server and carries messages until the conversation ends; then sees to it that
 /// nothing of the server is left.
 pub async fn run(target: Target, limits: Limits, port: Port) {
-    let mut group = match Group::spawn(&target) {
-        Ok(group) => group,
+    let (mut group, Pipes { stdin, stdout, stderr }) = match Group::spawn(&target) {
+        Ok(started) => started,
         Err(text) => {
             let fault = unreachable(text);
             return drop(port.inbox.send(Incoming::Closed(fault)).await);
         }
     };
-    let (stdin, stdout, stderr) = group.pipes();
     let stderr = Stderr::new(stderr, &target.stderr, port.stderr.clone());
     let drained = async {
         stderr.drain().await;
@@ -128,7 +126,7 @@ enum End {
 }
 
 /// Reads messages until the output ends.
-async fn read(mut stdout: ChildStdout, limits: Limits, port: &Port) -> Option<End> {
+async fn read(mut stdout: Reader, limits: Limits, port: &Port) -> Option<End> {
     let mut lines = Lines::new(limits.message);
     let end = loop {
         match stdout.read(lines.spare()).await {
@@ -168,7 +166,7 @@ async fn report(line: Vec<u8>, limits: &Limits, port: &Port) -> bool {
 /// Writes what the client sends until it closes the connection, and then closes the input.
 ///
 /// Never gives up halfway through a message: a half line would spoil the next one.
-async fn write(stdin: ChildStdin, port: &Port) -> Option<End> {
+async fn write(stdin: Writer, port: &Port) -> Option<End> {
     let mut stdin = Some(stdin);
     let mut batch = Vec::new();
     while let Ok(outgoing) = port.outbox.recv().await {

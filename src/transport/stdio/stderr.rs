@@ -7,9 +7,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
 use async_channel::{Receiver, Sender};
-use async_process::ChildStderr;
-use futures_lite::AsyncReadExt;
 
+use crate::reactor::Reader;
 use crate::transport::tail::Tail;
 
 /// What to do with a server's standard error.
@@ -28,7 +27,7 @@ pub enum StderrPolicy {
 /// Reads a server's standard error and keeps its end.
 #[derive(Debug)]
 pub(super) struct Stderr {
-    pipe: RefCell<Option<ChildStderr>>,
+    pipe: RefCell<Option<Reader>>,
     /// Where the end is kept; `None` when nobody wants it.
     tail: Option<Tail>,
     copy: RefCell<Option<Sink>>,
@@ -43,7 +42,7 @@ enum Sink {
 }
 
 impl Stderr {
-    pub(super) fn new(pipe: ChildStderr, policy: &StderrPolicy, tail: Tail) -> Stderr {
+    pub(super) fn new(pipe: Reader, policy: &StderrPolicy, tail: Tail) -> Stderr {
         let copy = match policy {
             StderrPolicy::Quiet | StderrPolicy::Tail => None,
             StderrPolicy::Inherit => Some(Sink::Own),
@@ -67,7 +66,7 @@ impl Stderr {
     pub(super) async fn drain(&self) {
         let Some(mut pipe) = self.pipe.take() else { return };
         let mut copy = self.copy.take();
-        let mut chunk = [0; 8 * 1024];
+        let mut chunk = vec![0; 8 * 1024];
         while let Ok(length @ 1..) = pipe.read(&mut chunk).await {
             let chunk = &chunk[..length];
             let written = match &mut copy {

@@ -1,0 +1,196 @@
+//! Waiting, on one thread and with one system call: for descriptors, for time and for children.
+//!
+//! A command lives for a millisecond or two. The reactor of `async-io` starts a thread for itself,
+//! and opens four descriptors, before the first byte is read; that alone takes as long as the whole
+//! conversation with a fast server. This one keeps what is waited for in two lists and gives them
+//! to `poll(2)`:
+//!
+//! ```text
+//! block_on ─▶ poll the future ─▶ it is ready: done
+//!     ▲                │ else
+//!     │                ▼
+//!     └──── wake ◀── poll(2): descriptors, the wake-up pipe, until the next timer
+//! ```
+//!
+//! Its futures belong to the thread they were first polled on, and are of use only inside
+//! [`block_on`]. Wakers may travel: another thread, like that of the HTTP library, wakes this one
+//! through the pipe.
+
+mod child;
+mod pipe;
+mod timer;
+mod waiting;
+mod wake;
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+pub use self::child::Exit;
+pub use self::pipe::{Reader, Writer};
+pub use self::timer::{Timer, timeout};
+pub use self::waiting::{Ready, readable};
+use self::wake::Alarm;
+
+/// After so many turns without a pause the descriptors are looked at all the same, so that a
+/// future that always has something to do does not keep others from hearing.
+const TURNS: u32 = 64;
+
+/// Runs a future to its end on this thread.
+///
+/// # Panics
+/// When the system gives no descriptor to wake the thread with.
+pub fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    let alarm = Arc::new(Alarm::new().expect("a process can have one more descriptor"));
+    let waker = Waker::from(alarm.clone());
+    let mut context = Context::from_waker(&waker);
+    let mut turns = 0;
+    loop {
+        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
+            return value;
+        }
+        turns += 1;
+        if !alarm.take() {
+            waiting::wait(&alarm, true);
+            turns = 0;
+        } else if turns == TURNS {
+            waiting::wait(&alarm, false);
+            turns = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::thread;
+    use std::time::{Duration, Instant};
+
+    use futures_lite::FutureExt;
+    use futures_lite::future::{pending, yield_now, zip};
+
+    use super::*;
+
+    #[test]
+    fn a_future_that_is_ready_is_not_waited_for() {
+        assert_eq!(block_on(async { 7 }), 7);
+        assert_eq!(
+            block_on(async {
+                yield_now().await;
+                8
+            }),
+            8
+        );
+    }
+
+    #[test]
+    fn timers_end_in_the_order_of_their_times() {
+        let begun = Instant::now();
+        let after = |milliseconds| async move {
+            Timer::after(Duration::from_millis(milliseconds)).await;
+            milliseconds
+        };
+        let first = after(60).or(after(20)).or(after(40));
+        assert_eq!(block_on(first), 20);
+        assert!(begun.elapsed() >= Duration::from_millis(20));
+        assert_eq!(block_on(after(0)), 0);
+    }
+
+    #[test]
+    fn what_takes_too_long_is_given_up() {
+        let limit = Duration::from_millis(10);
+        assert_eq!(block_on(timeout(limit, pending::<()>())), None);
+        assert_eq!(block_on(timeout(limit, async { 7 })), Some(7));
+    }
+
+    #[test]
+    fn bytes_pass_through_pipes_of_any_fill() {
+        let (ours, mut theirs) = std::io::pipe().unwrap();
+        let (mut back, out) = std::io::pipe().unwrap();
+        let sent: Vec<u8> = (0..3_000_000_u32).map(|number| number as u8).collect();
+        let echo = thread::spawn(move || {
+            let mut all = Vec::new();
+            back.read_to_end(&mut all).unwrap();
+            theirs.write_all(&all).unwrap();
+        });
+        let (mut reader, mut writer) = (Reader::new(ours).unwrap(), Writer::new(out).unwrap());
+        let received = block_on(async {
+            writer.write_all(&sent).await.unwrap();
+            drop(writer);
+            let (mut all, mut block) = (Vec::new(), vec![0; 10_000]);
+            loop {
+                match reader.read(&mut block).await.unwrap() {
+                    0 => return all,
+                    length => all.extend_from_slice(&block[..length]),
+                }
+            }
+        });
+        echo.join().unwrap();
+        assert!(received == sent);
+    }
+
+    #[test]
+    fn a_writer_without_reader_fails() {
+        let (reader, out) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut writer = Writer::new(out).unwrap();
+        let failed = block_on(writer.write_all(b"x")).unwrap_err();
+        assert_eq!(failed.kind(), std::io::ErrorKind::BrokenPipe);
+    }
+
+    #[test]
+    fn another_thread_can_wake_this_one() {
+        let (sender, receiver) = async_channel::bounded(1);
+        let thread = thread::spawn(move || {
+            thread::sleep(Duration::from_millis(20));
+            sender.send_blocking(7).unwrap();
+        });
+        assert_eq!(block_on(receiver.recv()), Ok(7));
+        thread.join().unwrap();
+    }
+
+    #[test]
+    fn a_busy_future_does_not_deafen_the_others() {
+        let (ours, mut theirs) = std::io::pipe().unwrap();
+        theirs.write_all(b"x").unwrap();
+        let mut reader = Reader::new(ours).unwrap();
+        let busy = async {
+            loop {
+                yield_now().await;
+            }
+        };
+        let heard = async { reader.read(&mut [0; 8]).await.unwrap() };
+        assert_eq!(block_on(heard.or(busy)), 1);
+        let timer = async {
+            Timer::after(Duration::from_millis(5)).await;
+        };
+        let busy = async {
+            loop {
+                yield_now().await;
+            }
+        };
+        block_on(timer.or(busy));
+    }
+
+    #[test]
+    fn two_may_wait_for_one_descriptor() {
+        let (ours, mut theirs) = std::io::pipe().unwrap();
+        let ours = std::rc::Rc::new(ours.into());
+        theirs.write_all(b"x").unwrap();
+        block_on(zip(readable(&ours), readable(&ours)));
+    }
+
+    #[test]
+    fn the_end_of_a_child_is_noticed() {
+        let mut child = std::process::Command::new("sleep").arg("0.05").spawn().unwrap();
+        block_on(Exit::of(&child).wait());
+        assert!(child.try_wait().unwrap().unwrap().success());
+        // One that has ended already.
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        thread::sleep(Duration::from_millis(50));
+        block_on(Exit::of(&child).wait());
+        assert!(child.try_wait().unwrap().unwrap().success());
+    }
+}
