@@ -1,12 +1,15 @@
 //! `mcpmini`: argv in, exit code out.
+#![cfg_attr(target_env = "musl", no_main)]
 
-#[cfg(target_env = "musl")]
+#[cfg(any(target_env = "musl", test))]
 mod nursery;
+#[cfg(target_env = "musl")]
+mod start;
 
-use std::process::ExitCode;
+use std::ffi::OsString;
 
 use mcpmini::cli::{self, exit::Exit};
-use mcpmini::env::{Env, signals};
+use mcpmini::env::{Env, ending};
 
 #[cfg(target_env = "musl")]
 #[global_allocator]
@@ -21,10 +24,16 @@ extern "C" fn __wrap_curl_global_init(_flags: std::ffi::c_long) -> std::ffi::c_i
     0
 }
 
-fn main() -> ExitCode {
-    match cli::main(&Env::from_process()) {
+#[cfg(not(target_env = "musl"))]
+fn main() {
+    run(std::env::args_os().collect())
+}
+
+/// Does what the command line says, and ends the process.
+fn run(args: Vec<OsString>) -> ! {
+    match cli::main(&Env::of_process(args)) {
         // The shell should see which signal ended us.
-        Exit::Signal(signal) => signals::die_of(signal.into()),
-        exit => exit.into(),
+        Exit::Signal(signal) => ending::die_of(signal.into()),
+        exit => ending::leave(exit.code()),
     }
 }

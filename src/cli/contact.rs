@@ -191,7 +191,7 @@ impl<'a> Contact<'a> {
 
     /// Ends the conversation: what is still to be said is said, and nothing of the server is left.
     /// A signal makes it hurry; its number is returned.
-    pub(super) async fn close(mut self) -> Option<i32> {
+    pub(super) async fn close(&mut self) -> Option<i32> {
         let client = self.client.take()?;
         if let Some(revision) = self.watcher.opened()
             && self.pin().is_none()
@@ -212,7 +212,7 @@ impl<'a> Contact<'a> {
 
     /// Ends the conversation after the answer is out, or after the error that is returned. An error
     /// is reported first: the server may take its time to go.
-    pub(super) async fn finish(self, outcome: Result<Exit, Error>) -> Result<Exit, Error> {
+    pub(super) async fn finish(&mut self, outcome: Result<Exit, Error>) -> Result<Exit, Error> {
         let run = self.run;
         let exit = match outcome {
             Ok(exit) => exit,

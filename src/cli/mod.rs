@@ -57,7 +57,7 @@ pub fn main(env: &Env) -> Exit {
         }
     };
     let executor = LocalExecutor::new();
-    reactor::block_on(executor.run(async {
+    let outcome = async {
         match dispatch(&run, &executor).await {
             Ok(exit) => exit,
             Err(error) => {
@@ -65,7 +65,8 @@ pub fn main(env: &Env) -> Exit {
                 error.exit
             }
         }
-    }))
+    };
+    reactor::block_on(reactor::with_tasks(&executor, outcome))
 }
 
 async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Exit, Error> {

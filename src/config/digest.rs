@@ -3,9 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use aws_lc_rs::digest::{SHA256, digest};
 use jsonc_parser::ast::{Object, Value};
 
+use super::sha256::sha256;
 use crate::protocol::json;
 
 /// A SHA-256 hash. It is written as `sha256:` and 64 hexadecimal digits.
@@ -15,8 +15,7 @@ pub struct Digest([u8; 32]);
 impl Digest {
     /// The hash of some bytes.
     pub fn of(bytes: &[u8]) -> Digest {
-        let hash = digest(&SHA256, bytes);
-        Digest(hash.as_ref().try_into().expect("SHA-256 has 32 bytes"))
+        Digest(sha256(bytes))
     }
 
     /// The 64 hexadecimal digits.

@@ -23,6 +23,7 @@ mod problem;
 mod resolved;
 mod secret_command;
 mod server;
+mod sha256;
 mod source;
 mod template;
 mod word;

@@ -95,15 +95,3 @@ extern "C" fn note(signal: c_int) {
     // SAFETY: as above.
     unsafe { *errno_location() = before };
 }
-
-/// Ends the process by a signal, so that the shell sees which one it was (`$?` is 128 + number).
-#[allow(unsafe_code, reason = "the only way to die of a signal")]
-pub fn die_of(signal: i32) -> ! {
-    // SAFETY: restoring the default action and raising the signal touch no memory of ours.
-    unsafe {
-        libc::signal(signal, libc::SIG_DFL);
-        libc::raise(signal);
-    }
-    // A signal that does not kill by default, or is blocked, ends here.
-    std::process::exit(128 + signal)
-}

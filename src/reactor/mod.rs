@@ -18,6 +18,7 @@
 
 mod child;
 mod pipe;
+pub mod queue;
 mod timer;
 mod waiting;
 mod wake;
@@ -27,15 +28,35 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+use futures_lite::FutureExt;
+use futures_lite::future::yield_now;
+use smol::LocalExecutor;
+
 pub use self::child::Exit;
 pub use self::pipe::{Reader, Writer};
 pub use self::timer::{Timer, timeout};
 pub use self::waiting::{Ready, readable};
 use self::wake::Alarm;
 
-/// After so many turns without a pause the descriptors are looked at all the same, so that a
-/// future that always has something to do does not keep others from hearing.
+/// After so many turns without a pause others get theirs: a task that always has something to do
+/// keeps no other from running, and the descriptors are looked at.
 const TURNS: u32 = 64;
+
+/// Runs the tasks of an executor until a future has come to its end.
+///
+/// [`LocalExecutor::run`] does the same, and takes room for 512 tasks each time, so that other
+/// threads could help.
+pub async fn with_tasks<T>(executor: &LocalExecutor<'_>, future: impl Future<Output = T>) -> T {
+    let tasks = async {
+        loop {
+            for _ in 0..TURNS {
+                executor.tick().await;
+            }
+            yield_now().await;
+        }
+    };
+    future.or(tasks).await
+}
 
 /// Runs a future to its end on this thread.
 ///
@@ -68,8 +89,7 @@ mod tests {
     use std::thread;
     use std::time::{Duration, Instant};
 
-    use futures_lite::FutureExt;
-    use futures_lite::future::{pending, yield_now, zip};
+    use futures_lite::future::{pending, zip};
 
     use super::*;
 

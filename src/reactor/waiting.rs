@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::mem::{self, ManuallyDrop};
 use std::os::fd::{AsFd, OwnedFd};
 use std::pin::Pin;
 use std::rc::Rc;
@@ -14,7 +15,10 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::wake::Alarm;
 
 thread_local! {
-    static WAITING: RefCell<Waiting> = const { RefCell::new(Waiting::new()) };
+    // Never dropped: to have something dropped at the end of a thread takes the system a page of
+    // memory, and the lists are empty then.
+    static WAITING: ManuallyDrop<RefCell<Waiting>> =
+        const { ManuallyDrop::new(RefCell::new(Waiting::new())) };
 }
 
 /// What is waited for.
@@ -43,9 +47,13 @@ impl Waiting {
     }
 }
 
+fn with_waiting<T>(work: impl FnOnce(&mut Waiting) -> T) -> T {
+    WAITING.with(|waiting| work(&mut waiting.borrow_mut()))
+}
+
 /// Waits until something has happened that somebody waits for, or, unless `patient`, only looks.
 pub(super) fn wait(alarm: &Alarm, patient: bool) {
-    let woken = WAITING.with_borrow_mut(|waiting| {
+    let woken = with_waiting(|waiting| {
         let patient = alarm.may_sleep() && patient;
         let fired = waiting.poll(alarm, patient);
         let mut woken = fired;
@@ -88,7 +96,7 @@ impl Waiting {
             return Vec::new();
         }
         let later = self.timers.split_off(&(Instant::now(), u64::MAX));
-        std::mem::replace(&mut self.timers, later).into_values().collect()
+        mem::replace(&mut self.timers, later).into_values().collect()
     }
 }
 
@@ -127,7 +135,7 @@ impl Future for Ready {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        WAITING.with_borrow_mut(|waiting| {
+        with_waiting(|waiting| {
             let Some(number) = self.number else {
                 let number = waiting.next_number();
                 self.number = Some(number);
@@ -155,16 +163,15 @@ impl Future for Ready {
 impl Drop for Ready {
     fn drop(&mut self) {
         let Some(number) = self.number else { return };
-        // When the thread ends there may be no list any more.
-        let _ = WAITING.try_with(|waiting| {
-            waiting.borrow_mut().descriptors.retain(|interest| interest.number != number);
+        with_waiting(|waiting| {
+            waiting.descriptors.retain(|interest| interest.number != number);
         });
     }
 }
 
 /// Enters somebody who waits for a time; the number to find it with.
 pub(super) fn enter_timer(at: Instant, waker: &Waker) -> u64 {
-    WAITING.with_borrow_mut(|waiting| {
+    with_waiting(|waiting| {
         let number = waiting.next_number();
         waiting.timers.insert((at, number), waker.clone());
         number
@@ -173,7 +180,7 @@ pub(super) fn enter_timer(at: Instant, waker: &Waker) -> u64 {
 
 /// Whether a timer still runs; then `waker` is the one to wake.
 pub(super) fn renew_timer(at: Instant, number: u64, waker: &Waker) -> bool {
-    WAITING.with_borrow_mut(|waiting| match waiting.timers.get_mut(&(at, number)) {
+    with_waiting(|waiting| match waiting.timers.get_mut(&(at, number)) {
         Some(entered) => {
             entered.clone_from(waker);
             true
@@ -184,6 +191,5 @@ pub(super) fn renew_timer(at: Instant, number: u64, waker: &Waker) -> bool {
 
 /// Takes out a timer that nobody waits for any more.
 pub(super) fn drop_timer(at: Instant, number: u64) {
-    // When the thread ends there may be no list any more.
-    let _ = WAITING.try_with(|waiting| waiting.borrow_mut().timers.remove(&(at, number)));
+    with_waiting(|waiting| waiting.timers.remove(&(at, number)));
 }

@@ -11,10 +11,9 @@ pub mod tail;
 
 use std::convert::Infallible;
 
-use async_channel::{Receiver, Sender};
-
 use self::tail::Tail;
 use crate::protocol::{Incoming, Outgoing};
+use crate::reactor::queue::{self, Receiver, Sender};
 
 /// The client's end of a transport.
 #[derive(Debug)]
@@ -46,9 +45,9 @@ impl Connection {
     pub fn new() -> (Connection, Port) {
         // Unbounded on the way out: a writer that could block the reader would deadlock two full
         // pipes. The session bounds what is open.
-        let (outbox, from_client) = async_channel::unbounded();
-        let (to_client, inbox) = async_channel::bounded(INBOX);
-        let (calm, until_calm_ends) = async_channel::bounded(1);
+        let (outbox, from_client) = queue::unbounded();
+        let (to_client, inbox) = queue::bounded(INBOX);
+        let (calm, until_calm_ends) = queue::bounded(1);
         let stderr = Tail::default();
         let port = Port {
             outbox: from_client,
@@ -61,7 +60,7 @@ impl Connection {
 
     /// Queues something for the transport. Nothing happens when the transport has ended.
     pub fn send(&self, outgoing: Outgoing) {
-        let _ = self.outbox.try_send(outgoing);
+        let _ = self.outbox.push(outgoing);
     }
 
     /// The next report; `None` when the transport has ended and all its reports were read.

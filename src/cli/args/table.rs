@@ -37,27 +37,28 @@ pub const HELP: &str = "--help";
 impl Table {
     /// Collects all flags and commands.
     pub fn collect() -> Table {
-        let mut table = Table { flags: Vec::new(), commands: Vec::new() };
+        let mut table = Table { flags: Vec::with_capacity(64), commands: Vec::with_capacity(32) };
         for info in Globals::get_args_info().flags {
-            table.add(info, None);
+            table.push(info, None);
         }
+        let of_commands = table.flags.len();
         for command in Command::get_args_info().commands {
             let command = command.command;
             // Every command has its own `--help` in argh's eyes; here it is one for all.
             for info in command.flags.iter().filter(|info| info.long != HELP) {
-                table.add(info, Some(command.name));
+                // A flag that several commands declare is one flag: it means the same everywhere.
+                let known = &mut table.flags[of_commands..];
+                match known.iter_mut().find(|flag| flag.long == info.long) {
+                    Some(flag) => flag.commands.push(command.name),
+                    None => table.push(info, Some(command.name)),
+                }
             }
             table.commands.push(command);
         }
         table
     }
 
-    /// A flag that several commands declare is one flag: an option means the same everywhere.
-    fn add(&mut self, info: &FlagInfo<'static>, command: Option<&'static str>) {
-        if let Some(flag) = self.flags.iter_mut().find(|flag| flag.long == info.long) {
-            flag.commands.extend(command);
-            return;
-        }
+    fn push(&mut self, info: &FlagInfo<'static>, command: Option<&'static str>) {
         let is_help = info.long == HELP;
         self.flags.push(Flag {
             long: info.long,

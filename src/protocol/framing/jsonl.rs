@@ -14,11 +14,11 @@ use crate::protocol::bytes;
 
 /// The size of the buffer at first. Most conversations are shorter, and memory that is not used
 /// need not be had.
-const FIRST: usize = 8 << 10;
+const FIRST: usize = 4 << 10;
 /// The size of the buffer once a read has filled it, while lines are short: what a pipe holds.
 const BLOCK: usize = 64 << 10;
 /// Less than this is not worth a read.
-const LEAST: usize = 4 << 10;
+const LEAST: usize = 2 << 10;
 /// By how much a long line extends the buffer at most. What is extended is cleared first.
 const MOST: usize = 1 << 20;
 
@@ -53,7 +53,7 @@ impl Lines {
         Lines { buffer: Vec::new(), start: 0, searched: 0, end: 0, was_filled: false, limit }
     }
 
-    /// Space to read into, at least 4 KiB. It grows with the line that is being read.
+    /// Space to read into, at least 2 KiB. It grows with the line that is being read.
     pub fn spare(&mut self) -> &mut [u8] {
         if self.buffer.len() - self.end < LEAST || self.start == self.end {
             self.move_to_front();

@@ -3,7 +3,6 @@
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-use async_channel::Sender;
 use http::header::HeaderValue;
 
 use super::head;
@@ -13,6 +12,7 @@ use crate::protocol::jsonrpc::Limits;
 use crate::protocol::message::{Fault, FaultKind, Head, Sent};
 use crate::protocol::method::INITIALIZE;
 use crate::protocol::revision::{Era, Revision};
+use crate::reactor::queue::Sender;
 
 /// How answers come back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

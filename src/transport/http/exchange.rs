@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_channel::Sender;
 use futures_lite::FutureExt;
 
 use super::carrier::Note;
@@ -17,6 +16,7 @@ use crate::protocol::jsonrpc::{Malformed, Unusual};
 use crate::protocol::message::{Ending, Fault, FaultKind, Head, Refused, Sent};
 use crate::protocol::method::INITIALIZE;
 use crate::reactor::Timer;
+use crate::reactor::queue::Sender;
 use crate::transport::sse;
 
 /// How long a one-way message may wait for its acknowledgement.

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-use async_channel::Receiver;
 use futures_lite::FutureExt;
 use rustix::fs::{Access, access};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -16,6 +15,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use super::lifeline::Lifeline;
 use super::stderr::Stderr;
 use super::{Patience, Target};
+use crate::reactor::queue::Receiver;
 use crate::reactor::{self, Reader, Timer, Writer};
 
 /// How long to wait for the rest of the standard error of a child that has ended.

@@ -81,7 +81,8 @@ pub async fn run(target: Target, limits: Limits, port: Port) {
         Ok(started) => started,
         Err(text) => {
             let fault = unreachable(text);
-            return drop(port.inbox.send(Incoming::Closed(fault)).await);
+            let _ = port.inbox.send(Incoming::Closed(fault)).await;
+            return;
         }
     };
     let stderr = Stderr::new(stderr, &target.stderr, port.stderr.clone());
@@ -175,7 +176,7 @@ async fn write(stdin: Writer, port: &Port) -> Option<End> {
         while let Some(outgoing) = next {
             if let Outgoing::Listen(_) = outgoing {
                 // One channel carries everything: it is open already.
-                let _ = port.inbox.try_send(Incoming::Listening(true));
+                let _ = port.inbox.push(Incoming::Listening(true));
             }
             push_line(&mut batch, outgoing);
             next = if batch.len() < BATCH { port.outbox.try_recv().ok() } else { None };

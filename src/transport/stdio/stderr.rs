@@ -6,9 +6,9 @@ use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
-use async_channel::{Receiver, Sender};
 
 use crate::reactor::Reader;
+use crate::reactor::queue::{self, Receiver, Sender};
 use crate::transport::tail::Tail;
 
 /// What to do with a server's standard error.
@@ -52,7 +52,7 @@ impl Stderr {
                 open.ok().map(Sink::File)
             }
         };
-        let (open, ended) = async_channel::bounded(1);
+        let (open, ended) = queue::bounded(1);
         Stderr {
             pipe: RefCell::new(Some(pipe)),
             tail: (*policy == StderrPolicy::Tail).then_some(tail),
@@ -66,22 +66,22 @@ impl Stderr {
     pub(super) async fn drain(&self) {
         let Some(mut pipe) = self.pipe.take() else { return };
         let mut copy = self.copy.take();
-        let mut chunk = vec![0; 8 * 1024];
-        while let Ok(length @ 1..) = pipe.read(&mut chunk).await {
-            let chunk = &chunk[..length];
-            let written = match &mut copy {
-                None => Ok(()),
-                Some(Sink::Own) => std::io::stderr().write_all(chunk),
-                Some(Sink::File(file)) => file.write_all(chunk),
-            };
-            if written.is_err() {
-                copy = None;
-            }
-            if let Some(tail) = &self.tail {
-                tail.push(chunk);
-            }
-        }
+        while let Ok(1..) = pipe.read_with(|chunk| self.take(chunk, &mut copy)).await {}
         self.open.take();
+    }
+
+    fn take(&self, chunk: &[u8], copy: &mut Option<Sink>) {
+        let written = match copy {
+            None => Ok(()),
+            Some(Sink::Own) => std::io::stderr().write_all(chunk),
+            Some(Sink::File(file)) => file.write_all(chunk),
+        };
+        if written.is_err() {
+            *copy = None;
+        }
+        if let Some(tail) = &self.tail {
+            tail.push(chunk);
+        }
     }
 
     /// Waits for the end.
