@@ -29,9 +29,9 @@
               ./Cargo.lock
               ./Cargo.toml
               ./LICENSE
+              ./benches
               ./src
               ./tests # the manifest names the example that lies there
-              (lib.fileset.maybeMissing ./benches)
             ];
           };
           cargoLock.lockFile = ./Cargo.lock;

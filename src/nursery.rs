@@ -41,7 +41,9 @@ pub(crate) struct Nursery {
 }
 
 #[repr(align(16))]
-struct Room([u8; ROOM]);
+struct Room {
+    _bytes: [u8; ROOM],
+}
 
 /// What is free.
 struct Books {
@@ -64,12 +66,12 @@ impl Nursery {
         Nursery {
             is_busy: AtomicBool::new(false),
             books: UnsafeCell::new(Books { next: 0, freed: [None; SIZES] }),
-            room: UnsafeCell::new(Room([0; ROOM])),
+            room: UnsafeCell::new(Room { _bytes: [0; ROOM] }),
         }
     }
 
     /// Has something done with the books, unless another thread has them.
-    #[inline]
+    #[inline(always)]
     fn with_books<T>(&self, work: impl FnOnce(&mut Books) -> Option<T>) -> Option<T> {
         if self.is_busy.swap(true, Ordering::Acquire) {
             return None;
@@ -89,6 +91,7 @@ impl Nursery {
     }
 
     /// A block that was freed, or a new one; `None` when the system has to help.
+    #[inline(always)]
     fn take(&self, layout: Layout) -> Option<NonNull<u8>> {
         let size = size_of_block(layout)?;
         self.with_books(|books| {
@@ -110,6 +113,7 @@ impl Nursery {
     }
 
     /// Takes a block back. When the books are in use it is lost, which is rare and harmless.
+    #[inline(always)]
     fn give(&self, block: *mut u8, layout: Layout) {
         let size = size_of_block(layout);
         self.with_books(|books| {
@@ -125,10 +129,13 @@ impl Nursery {
 
 /// The size of the block for something, as a power of two; `None` when that is too long or needs
 /// more than the usual alignment.
-#[inline]
+#[inline(always)]
 fn size_of_block(layout: Layout) -> Option<u32> {
-    let size = (layout.size().max(1) - 1).checked_ilog2().map_or(0, |log| log + 1).max(SMALLEST);
-    (size <= LARGEST && layout.align() <= 1 << SMALLEST).then_some(size)
+    if layout.size() > 1 << LARGEST || layout.align() > 1 << SMALLEST {
+        return None;
+    }
+    let longest = layout.size().max(1 << SMALLEST) - 1;
+    Some(usize::BITS - longest.leading_zeros())
 }
 
 // SAFETY: a block is handed out once until it is given back, is as long as asked for and aligned to

@@ -1,7 +1,7 @@
 //! Conversations with the session, one text file each: no process, no socket, no waiting.
 //!
 //! ```text
-//! open probe | initialize DATE | modern | remembered DATE | pinned DATE [listen] [ask] [text-ids]
+//! open probe | initialize DATE | modern | remembered DATE | pinned DATE [listen] [ask] [text-ids] [tasks]
 //!                                            how the session begins; `ask`: every ability is there
 //! call METHOD {"param": ...}                 the caller begins a call: 30 s idle, no total limit
 //! call-within 5000ms METHOD {...}            … with a limit on the whole
@@ -199,6 +199,11 @@ fn sent(body: &str) -> String {
         let names: Vec<_> = declared.keys().map(String::as_str).collect();
         text += &format!(" can={}", names.join(","));
     }
+    let capabilities = &params["_meta"]["io.modelcontextprotocol/clientCapabilities"];
+    if let Some(extensions) = capabilities["extensions"].as_object() {
+        let names: Vec<_> = extensions.keys().map(String::as_str).collect();
+        text += &format!(" extensions={}", names.join(","));
+    }
     for key in ["inputResponses", "requestState"] {
         if let Some(value) = params.get(key) {
             text += &format!(" {key}={value}");
@@ -276,7 +281,7 @@ fn certainty(words: &str) -> Certainty {
 }
 
 fn profile(words: &str) -> Profile {
-    let ask = words.contains("ask");
+    let ask = words.split(' ').any(|word| word == "ask");
     Profile {
         client: ("test", "0"),
         abilities: Abilities { elicitation: ask, sampling: ask, roots: ask },
@@ -284,5 +289,6 @@ fn profile(words: &str) -> Profile {
         start_timeout: Some(Duration::from_secs(30)),
         text_ids: words.contains("text-ids"),
         listen: words.contains("listen"),
+        tasks: words.contains("tasks"),
     }
 }

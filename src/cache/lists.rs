@@ -116,7 +116,7 @@ impl Lists {
         }
         let directory = self.directory.as_deref().filter(|_| self.mode != Mode::Off);
         Key {
-            server: shorten(&server.identity),
+            server: shorten(server.identity.digest()),
             request: shorten(&Digest::of(request.as_bytes())),
             context: directory.and_then(|directory| {
                 Context::of(server, account, &directory.join(SALT_FILE), self.user)
@@ -138,8 +138,8 @@ impl Lists {
     }
 
     /// Remembers the pages of an answer for `ttl`, the shortest of theirs, but no longer than 24
-    /// hours. Answers of more than 8 MiB or of no page are not remembered, nor are those that are
-    /// good for no time.
+    /// hours. One that is good for no time is stale at once, which is better than none for some
+    /// ([`Lists::find`]). Answers of more than 8 MiB or of no page are not remembered.
     pub fn put(&self, key: &Key, pages: &[String], ttl: Duration, scope: Scope, now: SystemTime) {
         if self.mode.writes() {
             // An older answer could have another scope, and would be found first.
@@ -202,7 +202,7 @@ impl Lists {
         let head = Head {
             version: VERSION,
             received: millis(now.duration_since(SystemTime::UNIX_EPOCH).ok()?)?,
-            ttl: millis(ttl).filter(|ttl| *ttl > 0)?,
+            ttl: millis(ttl)?,
             pages: pages.iter().map(String::len).collect(),
         };
         let mut text = serde_json::to_string(&head).expect("numbers serialize");
@@ -312,6 +312,8 @@ mod tests {
         let large = vec![format!("\"{}\"", "x".repeat(ENTRY_LIMIT / 2 - 100)); 2];
         assert!(kept(&small, TTL, at(0)));
         assert!(!kept(&small, Duration::ZERO, at(0)), "and what was there before is gone");
+        let stale = Found { pages: small.clone(), is_fresh: false };
+        assert_eq!(lists.find(&key, at(0)), Some(stale));
         assert!(!kept(&small, Duration::from_nanos(999_999), at(0)));
         assert!(!kept(&[], TTL, at(0)));
         assert!(kept(&large, TTL, at(0)));

@@ -1,17 +1,12 @@
-//! The tools of a server: asked for page by page, or remembered while the server says they are
-//! good.
-
-use std::time::Duration;
+//! The tools of a server: those that can be called, and those that must not be.
 
 use super::contact::Contact;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
-use crate::cache::{Key, Scope};
-use crate::client::{Pages, RepeatedPage};
+use super::listing;
 use crate::protocol::Revision;
 use crate::protocol::headers;
 use crate::protocol::json::Json;
-use crate::protocol::jsonrpc::scan;
 use crate::protocol::message::Sent;
 use crate::protocol::method;
 use crate::protocol::model::tool::{self, Tool};
@@ -31,41 +26,29 @@ impl Catalog {
     /// The tools as far as they are remembered and still good; `None` when the server must be
     /// asked.
     pub(super) fn recall(contact: &Contact<'_>) -> Option<Catalog> {
-        let revision = contact.known_revision().filter(|revision| revision.cacheable)?;
-        let key = key(contact, revision);
-        let pages = contact.lists.get(&key, contact.run.env.now())?;
-        let pages: Vec<Json> = pages.into_iter().map(Json::from).collect();
+        let pages = listing::recall(contact, method::LIST_TOOLS)?;
+        let revision = contact.known_revision()?;
+        Some(Catalog { remembered: true, ..Catalog::read(contact, &pages, revision) })
+    }
+
+    /// The tools as they were when the server was last asked, good or not; `None` when nobody has
+    /// asked, or what it said is gone.
+    pub(super) fn stored(contact: &Contact<'_>) -> Option<Catalog> {
+        let (pages, revision) = listing::stored(contact, method::LIST_TOOLS)?;
         Some(Catalog { remembered: true, ..Catalog::read(contact, &pages, revision) })
     }
 
     /// Asks the server for its tools, and remembers them if the server allows it.
     pub(super) async fn fetch(contact: &mut Contact<'_>) -> Result<Catalog, Error> {
         let mut pages = Vec::new();
-        let mut place = Pages::default();
-        loop {
-            let page = contact.request(method::LIST_TOOLS, place.params(), Vec::new()).await?;
-            let repeated = pages.last() == Some(&page);
-            let more = if repeated { Err(RepeatedPage) } else { place.turn(&page) };
-            if !repeated {
-                pages.push(page);
-            }
-            match more {
-                Ok(true) => (),
-                Ok(false) => break,
-                Err(RepeatedPage) => {
-                    contact.run.warn("the list of tools has no end: one of its pages came again");
-                    break;
-                }
-            }
-        }
+        let keep = &mut |page| {
+            pages.push(page);
+            Ok(())
+        };
+        listing::fetch(contact, method::LIST_TOOLS, keep).await?;
         let Some(revision) = contact.known_revision() else {
             return Err(Error::new(Exit::Bug, "a session without a revision has answered"));
         };
-        if let Some(ttl) = time_to_live(&pages).filter(|_| revision.cacheable) {
-            let texts: Vec<String> = pages.iter().map(|page| page.as_str().to_owned()).collect();
-            let key = key(contact, revision);
-            contact.lists.put(&key, &texts, ttl, scope(&pages), contact.run.env.now());
-        }
         Ok(Catalog::read(contact, &pages, revision))
     }
 
@@ -79,9 +62,7 @@ impl Catalog {
 
     /// Makes the server's list count as out of date.
     pub(super) fn forget(contact: &Contact<'_>) {
-        if let Some(revision) = contact.known_revision() {
-            contact.lists.forget(&key(contact, revision));
-        }
+        listing::forget(contact, method::LIST_TOOLS);
     }
 
     /// The tool of that name. A list that was remembered is asked for anew before it says no.
@@ -128,8 +109,7 @@ impl Catalog {
         let mut catalog = Catalog { tools: Vec::new(), rejected: Vec::new(), remembered: false };
         let mirrors = contact.is_http() && revision.mirrored_headers;
         for page in pages {
-            let tools = scan::member(page.as_str(), "tools").unwrap_or("[]");
-            for text in scan::elements(tools) {
+            for text in listing::items(page, method::LIST_TOOLS) {
                 catalog.add(contact, text, mirrors);
             }
         }
@@ -151,28 +131,5 @@ impl Catalog {
             }
             _ => self.tools.push(tool),
         }
-    }
-}
-
-fn key(contact: &Contact<'_>, revision: &Revision) -> Key {
-    contact.lists.key(&contact.server, revision, method::LIST_TOOLS, "{}", "")
-}
-
-/// How long all pages are good; `None` when they are not to be remembered.
-fn time_to_live(pages: &[Json]) -> Option<Duration> {
-    let ttl = |page: &Json| scan::member(page.as_str(), "ttlMs")?.parse::<u64>().ok();
-    let ttls: Option<Vec<u64>> = pages.iter().map(ttl).collect();
-    ttls?.into_iter().min().filter(|ttl| 0 < *ttl).map(Duration::from_millis)
-}
-
-/// For whom the pages are good: for everybody only if each of them is.
-fn scope(pages: &[Json]) -> Scope {
-    let of = |page: &Json| {
-        let scope = scan::member(page.as_str(), "cacheScope").and_then(scan::unescape);
-        Scope::named(scope.as_deref())
-    };
-    match pages.iter().all(|page| of(page) == Scope::Public) {
-        true => Scope::Public,
-        false => Scope::Private,
     }
 }

@@ -1,7 +1,7 @@
 //! A server that a command works with: found, admitted, and opened when it is first needed.
 
 use std::cell::OnceCell;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_lite::FutureExt;
 use smol::LocalExecutor;
@@ -17,7 +17,7 @@ use super::run::Run;
 use super::target;
 use super::watcher::Watcher;
 use crate::cache::{Eras, Lists, Mode};
-use crate::client::{self, Client, NoResult, Server};
+use crate::client::{self, Client, NoResult, Observer, Reply, Server};
 use crate::config::{self, Binding, Endpoint};
 use crate::protocol::Revision;
 use crate::protocol::json::{self, Json};
@@ -46,6 +46,7 @@ pub(super) struct Contact<'a> {
     executor: &'a LocalExecutor<'static>,
     client: Option<Client>,
     watcher: Watcher<'a>,
+    tasks: bool,
 }
 
 impl<'a> Contact<'a> {
@@ -79,7 +80,13 @@ impl<'a> Contact<'a> {
             server,
             executor,
             client: None,
+            tasks: false,
         })
+    }
+
+    /// Tells the server, once it is opened, that it may make tasks of calls.
+    pub(super) fn allow_tasks(&mut self) {
+        self.tasks = true;
     }
 
     /// Whether the server is reached over HTTP.
@@ -105,19 +112,27 @@ impl<'a> Contact<'a> {
             client.settle(&mut self.watcher).await;
             None
         };
-        let interrupted = async { Some(NoResult::Interrupted(run.interrupted().await)) };
-        let expired = async {
-            match run.deadline {
-                Some(deadline) => crate::reactor::Timer::at(deadline).await,
-                None => futures_lite::future::pending().await,
-            };
-            let (limit, after) = (Limit::Total, Duration::ZERO);
-            let timed_out = TimedOut { limit, after, sent: false, streaming: false };
-            Some(NoResult::Failed(Failure::TimedOut(timed_out)))
-        };
-        match settled.or(interrupted).or(expired).await {
+        match settled.or(ended(run)).await {
             Some(no_result) => Err(self.explain(no_result)),
             None => Ok(self.about().map(|about| about.revision)),
+        }
+    }
+
+    /// Waits that long between two requests, unless the run must end before.
+    pub(super) async fn pause(&mut self, time: Duration) -> Result<(), NoResult> {
+        let (run, Some(client)) = (self.run, &mut self.client) else { return Ok(()) };
+        let passed = async {
+            client.pause(Instant::now() + time, &mut self.watcher).await;
+            None
+        };
+        passed.or(ended(run)).await.map_or(Ok(()), Err)
+    }
+
+    /// Answers what the server asks through a task; `None` when nothing answers it.
+    pub(super) fn answer_task(&mut self, question: &Question) -> Option<String> {
+        match self.watcher.asked(question) {
+            Reply::Answer(answer) => answer.ok(),
+            Reply::End => None,
         }
     }
 
@@ -130,6 +145,21 @@ impl<'a> Contact<'a> {
     ) -> Result<Json, Error> {
         let result = self.try_request(method, params, mirrored).await?;
         result.map_err(|no_result| self.explain(no_result))
+    }
+
+    /// Makes a last request for which nobody waits longer than that, whatever else has ended, and
+    /// whose answer does not matter.
+    pub(super) async fn request_last(&mut self, method: &str, params: Params, time: Duration) {
+        let Some(client) = &mut self.client else { return };
+        let call = Call {
+            method: method.to_owned().into(),
+            params,
+            deadline: Some(Instant::now() + time),
+            ..Call::default()
+        };
+        // The next signal is for the end of the conversation.
+        let uninterrupted = futures_lite::future::pending();
+        drop(client.call(call, &mut self.watcher, uninterrupted).await);
     }
 
     /// Makes a request; on failure tells what happened, for callers that can do something about it.
@@ -152,7 +182,7 @@ impl<'a> Contact<'a> {
         if let Err(NoResult::Failed(Failure::NoCommonRevision(_) | Failure::TimedOut(_))) = &result
         {
             // What was remembered may be the reason.
-            self.eras.forget(&self.server.identity);
+            self.eras.forget(self.server.identity.digest());
         }
         Ok(result)
     }
@@ -196,7 +226,7 @@ impl<'a> Contact<'a> {
         if let Some(revision) = self.watcher.opened()
             && self.pin().is_none()
         {
-            self.eras.remember(&self.server.identity, revision, self.run.env.now());
+            self.eras.remember(self.server.identity.digest(), revision, self.run.env.now());
         }
         let counts = client.session().counts();
         if 0 < counts.unknown + counts.late + counts.skipped {
@@ -239,6 +269,7 @@ impl<'a> Contact<'a> {
             abilities,
             probe_timeout: if self.is_http() { PROBE_TIMEOUT_HTTP } else { PROBE_TIMEOUT_STDIO },
             start_timeout: self.start_timeout(),
+            tasks: self.tasks,
             text_ids: self.run.globals.id_format == Some(IdFormat::String),
             // Over HTTP a legacy server may put its questions on the stream that nobody asked for.
             listen: self.is_http() && abilities != Abilities::default(),
@@ -248,8 +279,9 @@ impl<'a> Contact<'a> {
             depth: self.run.globals.max_depth.unwrap_or(Limits::default().depth),
         };
         let server = self.target()?;
-        let certainty = self.certainty();
-        self.client = Some(client::open(self.executor, server, limits, certainty, profile));
+        let certainty = || self.certainty();
+        let client = client::open(self.executor, server, limits, certainty, profile);
+        self.client = Some(client);
         Ok(())
     }
 
@@ -290,7 +322,7 @@ impl<'a> Contact<'a> {
             if let Some(pinned) = self.pin() {
                 return Certainty::Pinned(pinned);
             }
-            match self.eras.recall(&self.server.identity, self.run.env.now()) {
+            match self.eras.recall(self.server.identity.digest(), self.run.env.now()) {
                 Some(revision) => Certainty::Remembered(revision),
                 None => Certainty::Unknown,
             }
@@ -309,6 +341,21 @@ impl<'a> Contact<'a> {
             }
         }
     }
+}
+
+/// Ready when the run must end without an answer: by a signal, or because its time is over.
+async fn ended(run: &Run<'_>) -> Option<NoResult> {
+    let interrupted = async { NoResult::Interrupted(run.interrupted().await) };
+    let expired = async {
+        match run.deadline {
+            Some(deadline) => crate::reactor::Timer::at(deadline).await,
+            None => futures_lite::future::pending().await,
+        };
+        let (limit, after) = (Limit::Total, Duration::ZERO);
+        let timed_out = TimedOut { limit, after, sent: false, streaming: false };
+        NoResult::Failed(Failure::TimedOut(timed_out))
+    };
+    Some(interrupted.or(expired).await)
 }
 
 /// Whether the server's own words help to understand an error. When it has answered, they do not.

@@ -9,6 +9,7 @@ use crate::protocol::Revision;
 use crate::protocol::json;
 use crate::protocol::jsonrpc::{ErrorObject, Malformed, Unusual};
 use crate::protocol::message::{Ending, FaultKind, Refused, Sent};
+use crate::protocol::model::task;
 use crate::protocol::session::{Failure, Limit, Oddity, Question, TimedOut};
 use crate::trust::TrustError;
 
@@ -33,16 +34,23 @@ pub(super) fn no_result(no_result: NoResult, place: &Place<'_>) -> Error {
             error.phase(Phase::Request).hint("it would be tolerated without --strict")
         }
         NoResult::Asked(question) => asked(&question),
-        NoResult::Interrupted(signal) => {
-            Error::new(Exit::Signal(signal as u8), format!("interrupted by signal {signal}"))
-        }
+        NoResult::Interrupted(signal) => interrupted(signal),
     }
+}
+
+/// A run that a signal has ended.
+pub(super) fn interrupted(signal: i32) -> Error {
+    Error::new(Exit::Signal(signal as u8), format!("interrupted by signal {signal}"))
 }
 
 /// An error that the server answered with.
 pub(super) fn rpc(error: &ErrorObject) -> Error {
     let explained = Error::from(error).phase(Phase::Request);
+    let data = error.data.as_ref().map_or("", json::Json::as_str);
     match error.code {
+        ErrorObject::MISSING_CAPABILITY if data.contains(task::EXTENSION) => {
+            explained.hint("the server makes a task of this call; see --task")
+        }
         ErrorObject::MISSING_CAPABILITY => explained
             .hint("the server asks back during this call; see --elicit, --answer and --root"),
         _ => explained,

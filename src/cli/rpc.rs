@@ -2,15 +2,17 @@
 
 use smol::LocalExecutor;
 
+use super::answer::Wishes;
 use super::args::commands::Rpc;
 use super::contact::Contact;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::explain;
-use super::output;
+use super::output::{self, Parts};
 use super::run::Run;
 use super::sources;
 use crate::client::NoResult;
+use crate::protocol::json::Json;
 use crate::protocol::params::Params;
 
 /// Sends a request and prints its result, or the whole message that came back.
@@ -49,9 +51,12 @@ async fn exchange(
     contact: &mut Contact<'_>,
 ) -> Result<Exit, Error> {
     match contact.try_request(&rpc.method, params, Vec::new()).await? {
+        Ok(result) if rpc.envelope => {
+            output::write_line(run, result.frame())?;
+            Ok(Exit::Ok)
+        }
         Ok(result) => {
-            let text = if rpc.envelope { result.frame() } else { result.as_str() };
-            output::write_line(run, text)?;
+            write(run, rpc, &result)?;
             Ok(Exit::Ok)
         }
         Err(NoResult::Error(error)) if rpc.envelope => {
@@ -62,4 +67,16 @@ async fn exchange(
         }
         Err(no_result) => Err(contact.explain(no_result)),
     }
+}
+
+/// Writes the result, or parts of it. It is JSON in every form.
+fn write(run: &Run<'_>, rpc: &Rpc, result: &Json) -> Result<(), Error> {
+    let wishes = Wishes::new(run, &rpc.select, &rpc.expect, None)?;
+    let mut parts = Parts::new(run);
+    let written = wishes.write(&mut parts, result.as_str());
+    if let Ok(false) = written {
+        parts.add_line(result.as_str())?;
+    }
+    parts.finish_unless_failed(written.is_err())?;
+    written.map(drop)
 }

@@ -5,12 +5,11 @@ use smol::LocalExecutor;
 use super::args::commands::Schema;
 use super::catalog::Catalog;
 use super::contact::Contact;
+use super::describe;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::output;
 use super::run::Run;
-use crate::config::quoting;
-use crate::protocol::arguments;
 
 /// Shows the schema of a tool as the server sent it.
 pub(super) async fn run(
@@ -26,9 +25,8 @@ pub(super) async fn run(
 async fn show(run: &Run<'_>, schema: &Schema, contact: &mut Contact<'_>) -> Result<Exit, Error> {
     let tool = Catalog::find(contact, &schema.tool).await?;
     if schema.example {
-        let (server, name) = (quoting::quote(&schema.server), quoting::quote(&tool.name));
-        let line = format!("mcpmini call {server} {name} {}", arguments::example(&tool));
-        output::write(run, format!("{}\n", line.trim_end()).as_bytes())?;
+        let line = describe::command_line(&schema.server, &tool);
+        output::write(run, format!("{line}\n").as_bytes())?;
         return Ok(Exit::Ok);
     }
     let text = match schema.output_schema {

@@ -6,111 +6,84 @@ use super::args::Format;
 use super::args::commands::Tools;
 use super::catalog::Catalog;
 use super::contact::Contact;
+use super::describe;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
+use super::lines::{Lines, first_line};
 use super::output;
+use super::pattern::{self, Pattern};
 use super::run::Run;
+use crate::protocol::message::Sent;
 use crate::protocol::model::tool::{self, Tool};
 
-/// Lists the tools of a server.
+/// Lists the tools of a server, or shows one.
 pub(super) async fn run(
     run: &Run<'_>,
     tools: &Tools,
     executor: &LocalExecutor<'static>,
 ) -> Result<Exit, Error> {
+    let grep = tools.grep.as_deref().map(|grep| Pattern::regex(grep, false)).transpose()?;
     let mut contact = Contact::find(run, &tools.server, executor)?;
-    let listed = list(run, tools, &mut contact).await;
-    contact.finish(listed).await
+    let shown = match tools.pattern.as_deref().filter(|word| !pattern::is_glob(word)) {
+        Some(name) if grep.is_none() => show(run, tools, name, &mut contact).await,
+        _ => list(run, tools, grep.as_ref(), &mut contact).await,
+    };
+    contact.finish(shown).await
 }
 
-async fn list(run: &Run<'_>, tools: &Tools, contact: &mut Contact<'_>) -> Result<Exit, Error> {
+/// Shows one tool.
+async fn show(
+    run: &Run<'_>,
+    tools: &Tools,
+    name: &str,
+    contact: &mut Contact<'_>,
+) -> Result<Exit, Error> {
+    let tool = Catalog::find(contact, name).await?;
+    match run.settings.output {
+        Format::Json => output::write_line(run, tool.as_json())?,
+        _ => output::write(run, describe::tool(&tool, &tools.server).as_bytes())?,
+    }
+    Ok(Exit::Ok)
+}
+
+/// Lists the tools that are wanted.
+async fn list(
+    run: &Run<'_>,
+    tools: &Tools,
+    grep: Option<&Pattern>,
+    contact: &mut Contact<'_>,
+) -> Result<Exit, Error> {
     let catalog = Catalog::get(contact).await?;
-    let wanted =
-        |tool: &&Tool| tools.pattern.as_ref().is_none_or(|pattern| matches(pattern, &tool.name));
-    let found: Vec<&Tool> = catalog.tools.iter().filter(wanted).collect();
-    if let Some(pattern) = &tools.pattern
-        && found.is_empty()
-    {
-        let error = Error::new(Exit::Rpc, format!("no tool is named \"{pattern}\""));
-        let error = error.phase(Phase::Request).server(contact.server.name.clone());
-        return Err(match tool::nearest(pattern, &catalog.tools) {
+    let fits = |tool: &&Tool| {
+        let name = tools.pattern.as_ref();
+        name.is_none_or(|pattern| pattern::fits(pattern, &tool.name))
+            && grep.is_none_or(|grep| mentions(tool, grep))
+    };
+    let found: Vec<&Tool> = catalog.tools.iter().filter(fits).collect();
+    let wanted = tools.pattern.as_deref().or(tools.grep.as_deref());
+    if let (Some(wanted), true) = (wanted, found.is_empty()) {
+        let error = Error::new(Exit::Rpc, format!("no tool fits \"{wanted}\""));
+        let error = error.phase(Phase::Request).sent(Sent::No).server(contact.server.name.clone());
+        return Err(match tool::nearest(wanted, &catalog.tools) {
             Some(nearest) => error.hint(format!("did you mean \"{nearest}\"?")),
             None => error,
         });
     }
-    let mut text = String::new();
+    let mut lines = Lines::new(run, &["NAME", "ARGUMENTS", "DESCRIPTION"]);
     for tool in found {
-        match run.settings.output {
-            Format::Json => text.push_str(&output::one_line(tool.as_json())),
-            _ => push_line(&mut text, tool),
-        }
-        text.push('\n');
+        lines.item(tool.as_json(), || columns(tool))?;
     }
-    output::write(run, text.as_bytes())?;
-    Ok(Exit::Ok)
+    lines.finish()
 }
 
-/// Name, signature, and the first line of the description, with tabs between them.
-fn push_line(text: &mut String, tool: &Tool) {
-    let description = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default();
-    let first = description.trim().lines().next().unwrap_or_default();
-    for (column, content) in [&tool.name, &tool.signature(), first].into_iter().enumerate() {
-        if 0 < column {
-            text.push('\t');
-        }
-        // A tab or a line end in a name would make two columns or lines of one.
-        text.extend(content.chars().map(|c| if c.is_control() { ' ' } else { c }));
-    }
+/// Name, signature, and the first line of the description.
+pub(super) fn columns(tool: &Tool) -> Vec<String> {
+    let description = first_line([tool.description.as_deref(), tool.title.as_deref()]);
+    vec![tool.name.clone(), tool.signature(), description]
 }
 
-/// Whether a name fits a pattern, in which `*` stands for any characters and `?` for one.
-fn matches(pattern: &str, name: &str) -> bool {
-    let (pattern, name): (Vec<char>, Vec<char>) =
-        (pattern.chars().collect(), name.chars().collect());
-    let (mut at, mut here) = (0, 0);
-    // Where to go on when what follows the last star did not fit.
-    let mut star: Option<(usize, usize)> = None;
-    while here < name.len() {
-        match pattern.get(at) {
-            Some('*') => {
-                star = Some((at + 1, here));
-                at += 1;
-            }
-            Some(&wanted) if wanted == '?' || wanted == name[here] => {
-                at += 1;
-                here += 1;
-            }
-            _ => match star {
-                None => return false,
-                Some((after, from)) => {
-                    star = Some((after, from + 1));
-                    (at, here) = (after, from + 1);
-                }
-            },
-        }
-    }
-    pattern[at..].iter().all(|rest| *rest == '*')
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn patterns() {
-        let check = |pattern: &str, name: &str, expected| {
-            assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
-        };
-        check("echo", "echo", true);
-        check("echo", "echo2", false);
-        check("*", "", true);
-        check("*_file", "read_file", true);
-        check("*_file", "read_files", false);
-        check("read_*", "read_file", true);
-        check("r?ad*le", "read_file", true);
-        check("*a*b*c", "xxaxxbxxbc", true);
-        check("*a*b*c", "xxaxxbxxb", false);
-        check("?", "é", true);
-        check("?", "", false);
-    }
+/// Whether the name or the description of a tool has something.
+pub(super) fn mentions(tool: &Tool, pattern: &Pattern) -> bool {
+    let texts = [Some(&tool.name), tool.title.as_ref(), tool.description.as_ref()];
+    texts.into_iter().flatten().any(|text| pattern.is_in(text))
 }

@@ -88,7 +88,7 @@ impl Observer for Watcher<'_> {
             Some(answer) => Reply::Answer(Ok(answer)),
             None if self.answers.must_suffice() => Reply::End,
             // The call can go on without an answer only where the server asked by a request.
-            None if matches!(question.from, Asker::Call(..)) => Reply::End,
+            None if !matches!(question.from, Asker::Request(_)) => Reply::End,
             None => {
                 self.refused.get_or_insert_with(|| question.clone());
                 Reply::Answer(match &*question.method {

@@ -79,20 +79,40 @@ impl Client {
     /// Waits until it is settled which revision is spoken, or that none will be.
     pub async fn settle(&mut self, observer: &mut dyn Observer) {
         while !self.session.is_settled() {
-            let Some(event) = self.step().await else { continue };
-            match event {
-                Event::Opened(_) => observer.opened(&self.session),
-                Event::Notified(notification) => observer.notified(&notification),
-                Event::Oddity(oddity) => drop(observer.odd(&oddity)),
-                Event::Asked(question) => match observer.asked(&question) {
-                    Reply::Answer(answer) => self.session.answer(question.from, answer),
-                    Reply::End => {
-                        let refusal = ErrorObject::method_not_found();
-                        self.session.answer(question.from, Err(refusal));
-                    }
-                },
-                Event::Answered(..) | Event::Failed(..) | Event::Closed(_) => (),
+            if let Some(event) = self.step().await {
+                self.note(event, observer);
             }
+        }
+    }
+
+    /// Lets time pass until that instant, and deals with what the server says meanwhile.
+    pub async fn pause(&mut self, until: Instant, observer: &mut dyn Observer) {
+        loop {
+            let passed = async {
+                Timer::at(until).await;
+                None
+            };
+            match passed.or(async { Some(self.next_event().await) }).await {
+                Some(event) => self.note(event, observer),
+                None => return,
+            }
+        }
+    }
+
+    /// Deals with an event while no call of ours waits.
+    fn note(&mut self, event: Event, observer: &mut dyn Observer) {
+        match event {
+            Event::Opened(_) => observer.opened(&self.session),
+            Event::Notified(notification) => observer.notified(&notification),
+            Event::Oddity(oddity) => drop(observer.odd(&oddity)),
+            Event::Asked(question) => match observer.asked(&question) {
+                Reply::Answer(answer) => self.session.answer(question.from, answer),
+                Reply::End => {
+                    let refusal = ErrorObject::method_not_found();
+                    self.session.answer(question.from, Err(refusal));
+                }
+            },
+            Event::Answered(..) | Event::Failed(..) | Event::Closed(_) => (),
         }
     }
 

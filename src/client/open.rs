@@ -23,11 +23,14 @@ pub enum Server {
 }
 
 /// Starts or reaches a server. Never fails: what goes wrong is reported to the first call.
+///
+/// `certainty` is asked for once the transport is under way: a process takes a moment to start, in
+/// which other things can be looked up.
 pub fn open(
     executor: &LocalExecutor<'static>,
     server: Server,
     limits: Limits,
-    certainty: Certainty,
+    certainty: impl FnOnce() -> Certainty,
     profile: Profile,
 ) -> Client {
     let (connection, port) = Connection::new();
@@ -36,6 +39,6 @@ pub fn open(
         Server::Http(target) => executor.spawn(http::run(target, limits, port)),
         Server::Sse(target) => executor.spawn(sse::run(target, limits, port)),
     };
-    let session = Session::new(certainty, profile, Instant::now());
+    let session = Session::new(certainty(), profile, Instant::now());
     Client { session, connection, transport }
 }

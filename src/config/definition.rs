@@ -148,16 +148,15 @@ impl Definition {
         }
     }
 
-    /// The hash of the definition, of what names it, and of the files it draws in. Two definitions
-    /// with one hash say the same.
-    pub(super) fn digest(&self, name: &str, path: &str, env_file: Option<Digest>) -> Digest {
+    /// The definition, with what names it and the hash of the file it draws in, as JSON. Two
+    /// definitions with one such text say the same.
+    pub(super) fn whole(&self, name: &str, path: &str, env_file: Option<Digest>) -> Secret {
         let env_file = env_file.map_or_else(|| "null".to_owned(), |hash| json::string(&hash.hex()));
         let (name, path) = (json::string(name), json::string(path));
         let definition = self.canonical.expose();
-        let whole = format!(
+        Secret::new(format!(
             "{{\"definition\":{definition},\"envFile\":{env_file},\"name\":{name},\"path\":{path}}}"
-        );
-        Digest::of(whole.as_bytes())
+        ))
     }
 }
 

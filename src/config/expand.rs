@@ -15,11 +15,10 @@ use super::lookup::Lookup;
 use super::problem::Problem;
 use super::quoting::is_blank;
 use super::resolved::Resolved;
-use super::server::{Endpoint, Environment, HttpEndpoint, Server, StdioEndpoint};
+use super::server::{Endpoint, Environment, HttpEndpoint, Server, StdioEndpoint, Identity};
 use super::word::{Location, parse_url};
-use super::{Digest, Overrides, env_file};
+use super::{Overrides, env_file};
 use crate::env::{Env, Secret};
-use crate::protocol::json;
 
 /// Makes a definition into a server that can be contacted.
 ///
@@ -39,24 +38,12 @@ pub fn expand(
     };
     Ok(Server {
         name: resolved.name.clone(),
-        identity: identity(resolved, overrides),
+        identity: Identity::new(resolved.identity(), overrides.args.clone()),
         endpoint,
         timeout: definition.timeout,
         start_timeout: definition.start_timeout,
         protocol: definition.protocol,
     })
-}
-
-/// More arguments make another server.
-fn identity(resolved: &Resolved, overrides: &Overrides) -> Digest {
-    if overrides.args.is_empty() {
-        return resolved.identity();
-    }
-    let mut whole = resolved.identity().hex();
-    for argument in &overrides.args {
-        json::push_string(&mut whole, argument);
-    }
-    Digest::of(whole.as_bytes())
 }
 
 struct Expansion<'a> {
@@ -556,7 +543,7 @@ mod tests {
         let world = World::new();
         let identity = |overrides: Overrides| {
             let definition = r#"{"command": "x", "env": {"A": "${TOKEN}"}}"#;
-            world.server(USER, definition, &overrides).unwrap().identity
+            *world.server(USER, definition, &overrides).unwrap().identity.digest()
         };
         let plain = identity(Overrides::default());
         let secret = Overrides { env: vec![("A".into(), "other".into())], ..Overrides::default() };

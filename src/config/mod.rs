@@ -39,7 +39,7 @@ pub use fields::Issue;
 pub use problem::{BadValue, Problem};
 pub use resolved::{Listed, Origin, Resolved, hidden_by, list, resolve};
 pub use secret_command::CommandFault;
-pub use server::{Endpoint, Environment, HttpEndpoint, Server, StdioEndpoint};
+pub use server::{Endpoint, Environment, HttpEndpoint, Identity, Server, StdioEndpoint};
 pub use source::Layer;
 pub use word::{Socket, UrlError, Word, WordError, is_name};
 

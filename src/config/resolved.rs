@@ -12,7 +12,7 @@ use super::error::ConfigError;
 use super::lookup::Lookup;
 use super::source::{self, File, Layer};
 use super::word::Word;
-use crate::env::Env;
+use crate::env::{Env, Secret};
 use crate::protocol::similar::closest;
 
 /// A server that was found, before anything was looked up, read or run for it.
@@ -59,12 +59,11 @@ impl Origin {
 }
 
 impl Resolved {
-    /// The key under which things are remembered about the server. It is the hash of what was said
-    /// about it, with references in place of secrets, so that it changes with the definition and
-    /// not with a token.
-    pub(super) fn identity(&self) -> Digest {
+    /// What tells the server from all others: what was said about it, with references in place of
+    /// secrets, so that it changes with the definition and not with a token.
+    pub(super) fn identity(&self) -> Secret {
         let path = self.origin.path().unwrap_or(Path::new(""));
-        self.definition.digest(&self.name, &path.to_string_lossy(), None)
+        self.definition.whole(&self.name, &path.to_string_lossy(), None)
     }
 
     /// The hash that an approval is about: the definition, its name, the real path of its file, and
@@ -80,7 +79,8 @@ impl Resolved {
             }
             _ => None,
         };
-        self.definition.digest(&self.name, &path.to_string_lossy(), variables)
+        let whole = self.definition.whole(&self.name, &path.to_string_lossy(), variables);
+        Digest::of(whole.expose().as_bytes())
     }
 }
 

@@ -33,6 +33,26 @@ pub const PING: &str = "ping";
 pub const LIST_TOOLS: &str = "tools/list";
 /// `tools/call`.
 pub const CALL_TOOL: &str = "tools/call";
+/// `resources/list`.
+pub const LIST_RESOURCES: &str = "resources/list";
+/// `resources/templates/list`.
+pub const LIST_TEMPLATES: &str = "resources/templates/list";
+/// `resources/read`.
+pub const READ_RESOURCE: &str = "resources/read";
+/// `prompts/list`.
+pub const LIST_PROMPTS: &str = "prompts/list";
+/// `prompts/get`.
+pub const GET_PROMPT: &str = "prompts/get";
+/// `completion/complete`.
+pub const COMPLETE: &str = "completion/complete";
+/// `tasks/get`.
+pub const GET_TASK: &str = "tasks/get";
+/// `tasks/result`, only where tasks are a part of the revision itself.
+pub const TASK_RESULT: &str = "tasks/result";
+/// `tasks/update`, only where tasks are an extension.
+pub const UPDATE_TASK: &str = "tasks/update";
+/// `tasks/cancel`.
+pub const CANCEL_TASK: &str = "tasks/cancel";
 /// `roots/list`, sent by servers.
 pub const LIST_ROOTS: &str = "roots/list";
 /// `elicitation/create`, sent by servers.
@@ -52,18 +72,27 @@ const fn named(name: &'static str, mirrored: &'static str, repeatable: bool) -> 
     Facts { name, mirrored: Some(mirrored), repeatable, may_ask: true, pages: None }
 }
 
-static TABLE: [Facts; 11] = [
+/// Requests about a task (Tasks Extension, Routing Headers).
+const fn task(name: &'static str, repeatable: bool) -> Facts {
+    Facts { name, mirrored: Some("taskId"), repeatable, may_ask: false, pages: None }
+}
+
+static TABLE: [Facts; 15] = [
     plain(INITIALIZE),
     plain(DISCOVER),
     plain(PING),
     list(LIST_TOOLS, "tools"),
     named(CALL_TOOL, "name", false),
-    list("resources/list", "resources"),
-    list("resources/templates/list", "resourceTemplates"),
-    named("resources/read", "uri", true),
-    list("prompts/list", "prompts"),
-    named("prompts/get", "name", true),
-    plain("completion/complete"),
+    list(LIST_RESOURCES, "resources"),
+    list(LIST_TEMPLATES, "resourceTemplates"),
+    named(READ_RESOURCE, "uri", true),
+    list(LIST_PROMPTS, "prompts"),
+    named(GET_PROMPT, "name", true),
+    plain(COMPLETE),
+    task(GET_TASK, true),
+    task(TASK_RESULT, true),
+    task(UPDATE_TASK, false),
+    task(CANCEL_TASK, true),
 ];
 
 /// What is known about a method; a method that is not in the table is not repeatable, and nothing

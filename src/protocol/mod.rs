@@ -20,8 +20,10 @@ pub mod message;
 pub mod opening;
 pub mod params;
 pub mod pending;
+pub mod pointer;
 
 pub mod model;
+pub mod output_schema;
 pub mod session;
 
 pub use message::{Incoming, Outgoing};

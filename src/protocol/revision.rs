@@ -30,6 +30,19 @@ pub enum HttpCancel {
     HangUp,
 }
 
+/// How a long call becomes a task, which outlives the request that began it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tasks {
+    /// There are none.
+    None,
+    /// The client asks for one with the call (`task`), and fetches the result by `tasks/result`
+    /// (2025-11-25, Tasks).
+    Asked,
+    /// The client declares the extension and the server decides; the result is in the answer to
+    /// `tasks/get` (Tasks Extension).
+    Extension,
+}
+
 /// One revision of the protocol. All differences between revisions that a client can see.
 #[derive(Debug, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "a table of facts, not a state")]
@@ -62,6 +75,8 @@ pub struct Revision {
     pub elicitation: bool,
     /// Whether elicitation has modes (`form`, `url`) that are declared one by one.
     pub elicitation_modes: bool,
+    /// How a call becomes a task.
+    pub tasks: Tasks,
 }
 
 static TABLE: [Revision; 5] = [
@@ -80,6 +95,7 @@ static TABLE: [Revision; 5] = [
         cacheable: false,
         elicitation: false,
         elicitation_modes: false,
+        tasks: Tasks::None,
     },
     Revision {
         date: "2025-03-26",
@@ -96,6 +112,7 @@ static TABLE: [Revision; 5] = [
         cacheable: false,
         elicitation: false,
         elicitation_modes: false,
+        tasks: Tasks::None,
     },
     Revision {
         date: "2025-06-18",
@@ -112,6 +129,7 @@ static TABLE: [Revision; 5] = [
         cacheable: false,
         elicitation: true,
         elicitation_modes: false,
+        tasks: Tasks::None,
     },
     Revision {
         date: "2025-11-25",
@@ -128,6 +146,7 @@ static TABLE: [Revision; 5] = [
         cacheable: false,
         elicitation: true,
         elicitation_modes: true,
+        tasks: Tasks::Asked,
     },
     Revision {
         date: "2026-07-28",
@@ -144,6 +163,7 @@ static TABLE: [Revision; 5] = [
         cacheable: true,
         elicitation: true,
         elicitation_modes: true,
+        tasks: Tasks::Extension,
     },
 ];
 

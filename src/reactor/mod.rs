@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn another_thread_can_wake_this_one() {
-        let (sender, receiver) = async_channel::bounded(1);
+        let (sender, receiver) = smol::channel::bounded(1);
         let thread = thread::spawn(move || {
             thread::sleep(Duration::from_millis(20));
             sender.send_blocking(7).unwrap();

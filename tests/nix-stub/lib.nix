@@ -27,7 +27,6 @@ rec {
   fileset = {
     # As in nixpkgs, a path that does not exist is an error.
     toSource = { root, fileset }: assert builtins.all builtins.pathExists fileset; root;
-    unions = builtins.concatMap (path: if builtins.isList path then path else [ path ]);
-    maybeMissing = path: if builtins.pathExists path then [ path ] else [ ];
+    unions = paths: paths;
   };
 }

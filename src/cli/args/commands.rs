@@ -2,9 +2,18 @@
 //!
 //! To add one: a struct and a variant of [`Command`]; the compiler then asks for its name.
 
+use std::path::PathBuf;
+
 use argh::{ArgsInfo, FromArgs};
 
 use super::choices::Format;
+use super::globals::Globals;
+use super::primitives::{
+    Complete, Find, Prompt, Prompts, Read, Resources, Task, TaskAction, Templates, folder,
+};
+use super::usage::UsageError;
+use super::values::Expectation;
+use crate::protocol::pointer::Pointer;
 
 /// what to do
 #[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
@@ -16,6 +25,22 @@ pub enum Command {
     Tools(Tools),
     /// `schema`
     Schema(Schema),
+    /// `find`
+    Find(Find),
+    /// `resources`
+    Resources(Resources),
+    /// `templates`
+    Templates(Templates),
+    /// `read`
+    Read(Read),
+    /// `prompts`
+    Prompts(Prompts),
+    /// `prompt`
+    Prompt(Prompt),
+    /// `complete`
+    Complete(Complete),
+    /// `task`
+    Task(Task),
     /// `info`
     Info(Info),
     /// `ping`
@@ -40,6 +65,14 @@ impl Command {
             Command::Call(_) => "call",
             Command::Tools(_) => "tools",
             Command::Schema(_) => "schema",
+            Command::Find(_) => "find",
+            Command::Resources(_) => "resources",
+            Command::Templates(_) => "templates",
+            Command::Read(_) => "read",
+            Command::Prompts(_) => "prompts",
+            Command::Prompt(_) => "prompt",
+            Command::Complete(_) => "complete",
+            Command::Task(_) => "task",
             Command::Info(_) => "info",
             Command::Ping(_) => "ping",
             Command::Rpc(_) => "rpc",
@@ -51,7 +84,39 @@ impl Command {
     pub fn formats(&self) -> &'static [Format] {
         match self {
             Command::Call(_) => Format::ALL,
+            Command::Task(task) if task.action == TaskAction::Result => Format::ALL,
+            Command::Read(_) => &[Format::Text, Format::Json, Format::Raw],
             _ => &[Format::Text, Format::Json],
+        }
+    }
+
+    /// Whether its options go together, and with those of every command.
+    pub(super) fn check(&self, globals: &Globals) -> Result<(), UsageError> {
+        let select = match self {
+            Command::Call(call) => &call.select,
+            Command::Read(read) => &read.select,
+            Command::Prompt(prompt) => &prompt.select,
+            Command::Rpc(rpc) => &rpc.select,
+            Command::Task(task) => &task.select,
+            _ => return Ok(()),
+        };
+        // Two ways to say which part of the answer is wanted.
+        let form = globals.output.filter(|form| !matches!(form, Format::Text | Format::Json));
+        if form.is_some() && !select.is_empty() {
+            return Err(UsageError::Contradiction("--select", "--output"));
+        }
+        match self {
+            Command::Call(call) if call.wait && !call.task => {
+                Err(UsageError::Lonely { flag: "--wait", needs: "--task" })
+            }
+            Command::Call(call) if call.no_schema && call.check_output => {
+                Err(UsageError::Contradiction("--no-schema", "--check-output"))
+            }
+            Command::Rpc(rpc) if rpc.envelope && !select.is_empty() => {
+                Err(UsageError::Contradiction("--select", "--envelope"))
+            }
+            Command::Task(task) => task.check(),
+            _ => Ok(()),
         }
     }
 }
@@ -64,6 +129,8 @@ impl Command {
 #[argh(example = "mcpmini call files write_file path=a.txt content=@notes.txt")]
 #[argh(example = "jq -n '{{city: \"Oslo\"}}' | mcpmini call weather get_weather -")]
 #[argh(example = "mcpmini call weather get_weather -- --city Oslo --days 3")]
+#[argh(example = "id=$(mcpmini call tracker create title=Bug --select /structuredContent/id)")]
+#[argh(example = "mcpmini call chrome take_screenshot --save shots")]
 pub struct Call {
     /// treat every KEY=VALUE as text, without asking for the tool's schema
     #[argh(switch)]
@@ -72,6 +139,33 @@ pub struct Call {
     /// send the arguments even when they do not fit the tool's schema
     #[argh(switch)]
     pub no_check: bool,
+
+    /// print only the value at this JSON Pointer in the result, a text without quotes unless as
+    /// --json; - is each element of a list, as in /content/-/text (repeatable)
+    #[argh(option, arg_name = "PTR")]
+    pub select: Vec<Pointer>,
+
+    /// fail with exit code 11 unless the value at PTR is VALUE (repeatable)
+    #[argh(option, arg_name = "PTR=VALUE")]
+    pub expect: Vec<Expectation>,
+
+    /// fail with exit code 11 unless the structured answer fits the tool's output schema; needs a
+    /// build with the feature schema (see --version --json)
+    #[argh(switch)]
+    pub check_output: bool,
+
+    /// write each part of the answer to a file, DIR/0001.txt, DIR/0002.png and so on, and print
+    /// the paths on standard error as JSON
+    #[argh(option, arg_name = "DIR", from_str_fn(folder))]
+    pub save: Option<PathBuf>,
+
+    /// let the server make a task of the call, and print its ID instead of an answer
+    #[argh(switch)]
+    pub task: bool,
+
+    /// with --task: wait for the end of the task and print the answer
+    #[argh(switch)]
+    pub wait: bool,
 
     /// the server: a URL, a name from the configuration, or a command line in quotes
     #[argh(positional, arg_name = "SERVER")]
@@ -86,21 +180,30 @@ pub struct Call {
     pub args: Vec<String>,
 }
 
-/// list the tools of a server, one per line
+/// list the tools of a server, or show one of them
 #[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
 #[argh(subcommand, name = "tools", help_triggers("-h", "--help"))]
 #[argh(note = "A line has the name, the arguments and the description, with tabs between them.")]
 #[argh(note = "With --json a line is a tool as the server describes it.")]
+#[argh(note = "The name of one tool shows all about it, and a command line that calls it.")]
 #[argh(example = "mcpmini tools https://mcp.example.com/mcp")]
+#[argh(example = "mcpmini tools files write_file")]
 #[argh(example = "mcpmini tools files '*_file'")]
+#[argh(example = "mcpmini tools files --grep 'dir(ectory)?'")]
 #[argh(example = "mcpmini tools --json files | jq -r .name")]
 pub struct Tools {
+    /// only tools whose name or description has a match for this regular expression; upper and
+    /// lower case count only if it has an upper-case letter
+    #[argh(option, arg_name = "RE")]
+    pub grep: Option<String>,
+
     /// the server: a URL, a name from the configuration, or a command line in quotes
     #[argh(positional, arg_name = "SERVER")]
     pub server: String,
 
-    /// only tools with this name; * and ? stand for any characters and any one character
-    #[argh(positional, arg_name = "PATTERN")]
+    /// only the tool with this name; with * and ?, which stand for any characters and any one
+    /// character, those whose names fit
+    #[argh(positional, arg_name = "TOOL")]
     pub pattern: Option<String>,
 }
 
@@ -159,6 +262,15 @@ pub struct Rpc {
     /// print the whole message that came back, not only its result
     #[argh(switch)]
     pub envelope: bool,
+
+    /// print only the value at this JSON Pointer in the result, a text without quotes unless as
+    /// --json; - is each element of a list, as in /content/-/text (repeatable)
+    #[argh(option, arg_name = "PTR")]
+    pub select: Vec<Pointer>,
+
+    /// fail with exit code 11 unless the value at PTR is VALUE (repeatable)
+    #[argh(option, arg_name = "PTR=VALUE")]
+    pub expect: Vec<Expectation>,
 
     /// the server: a URL, a name from the configuration, or a command line in quotes
     #[argh(positional, arg_name = "SERVER")]

@@ -214,7 +214,12 @@ pub(super) const SHORTHANDS: &[(&str, &str, &str)] = &[
 ];
 
 /// Other spellings of an option.
-pub(super) const SPELLINGS: &[(&str, &str)] = &[("--roots", "--root"), ("--colour", "--color")];
+pub(super) const SPELLINGS: &[(&str, &str)] = &[
+    ("--roots", "--root"),
+    ("--colour", "--color"),
+    ("--validate-output", "--check-output"),
+    ("--detach", "--task"),
+];
 
 // argh wants errors as text.
 

@@ -12,6 +12,7 @@ pub mod globals;
 pub mod keyword;
 pub mod normalise;
 pub mod numbers;
+pub mod primitives;
 pub mod settings;
 pub mod stop;
 pub mod table;
@@ -99,8 +100,9 @@ fn parse_command(info: &CommandInfoWithArgs, normal: &Normal) -> Result<Command,
     // After `--` argh takes a word as it is, even if it is `help` or begins with a dash.
     words.push("--");
     words.extend(normal.words.iter().map(String::as_str));
-    Command::from_args(&["mcpmini", info.name], &words)
-        .map_err(|exit| explain(exit, &normal.options))
+    Command::from_args(&["mcpmini", info.name], &words).map_err(|exit| {
+        explain_word(&exit, info, &normal.words).unwrap_or_else(|| explain(exit, &normal.options))
+    })
 }
 
 /// Whether the number of words is right. argh would tell too, but not what the words mean.
@@ -119,6 +121,22 @@ fn check_words(info: &CommandInfoWithArgs, words: &[String]) -> Result<(), Usage
         }
         _ => Ok(()),
     }
+}
+
+/// What argh has to say about a word, if that is what it does not like.
+fn explain_word(
+    exit: &EarlyExit,
+    info: &CommandInfoWithArgs,
+    words: &[String],
+) -> Option<UsageError> {
+    info.positionals.iter().zip(words).find_map(|(positional, word)| {
+        // argh names the field.
+        let field = positional.name.to_lowercase();
+        let beginning =
+            format!("Error parsing positional argument '{field}' with value '{word}': ");
+        let reason = exit.output.strip_prefix(&beginning)?.trim_end().to_owned();
+        Some(UsageError::Value { flag: positional.name, reason })
+    })
 }
 
 /// What argh has to say about a value, without the value: it may be a secret.
@@ -149,6 +167,7 @@ fn check(globals: &Globals, command: &Command) -> Result<(), UsageError> {
     if globals.key.is_some() && globals.cert.is_none() {
         return Err(UsageError::Lonely { flag: "--key", needs: "--cert" });
     }
+    command.check(globals)?;
     match globals.output {
         Some(format) if !command.formats().contains(&format) => Err(UsageError::Format {
             command: command.name(),

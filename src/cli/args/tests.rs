@@ -1,15 +1,19 @@
 //! The command line as a table: words on the left, what they mean on the right.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use argh::{ArgsInfo, FromArgs};
 
 use super::commands::{ALIASES, WITH_TAIL};
 use super::globals::{SHORTHANDS, SPELLINGS};
+use super::primitives::Complete;
 use super::table::{HELP, Table};
+use super::values::Expectation;
 use super::*;
 use crate::cli::exit::Exit;
 use crate::cli::terminal::{ColorRule, Stream};
+use crate::protocol::pointer::Pointer;
 
 /// Splits a line into words as a shell does with single quotes.
 fn words(line: &str) -> Vec<OsString> {
@@ -69,9 +73,16 @@ fn meaning(line: &str) -> String {
         Command::Call(call) => {
             switch(call.no_schema, "--no-schema");
             switch(call.no_check, "--no-check");
+            switch(call.check_output, "--check-output");
+            switch(call.task, "--task");
+            switch(call.wait, "--wait");
+            demands(&call.select, &call.expect, call.save.as_ref()).for_each(&mut add);
             add(format!("{} {} {:?}", call.server, call.tool, call.args));
         }
-        Command::Tools(tools) => add(format!("{} {:?}", tools.server, tools.pattern)),
+        Command::Tools(tools) => {
+            tools.grep.iter().for_each(|grep| add(format!("--grep {grep}")));
+            add(format!("{} {:?}", tools.server, tools.pattern));
+        }
         Command::Schema(schema) => {
             switch(schema.output_schema, "--output-schema");
             switch(schema.example, "--example");
@@ -81,9 +92,11 @@ fn meaning(line: &str) -> String {
         Command::Ping(ping) => add(ping.server.clone()),
         Command::Rpc(rpc) => {
             switch(rpc.envelope, "--envelope");
+            demands(&rpc.select, &rpc.expect, None).for_each(&mut add);
             add(format!("{} {} {:?}", rpc.server, rpc.method, rpc.params));
         }
         Command::Approve(approve) => add(format!("{:?} {:?}", approve.name, approve.accept)),
+        other => primitive(other).into_iter().for_each(&mut add),
     }
     if !tail.is_empty() {
         add(format!("-- {tail:?}"));
@@ -95,9 +108,92 @@ fn meaning(line: &str) -> String {
     out
 }
 
+/// The options and words of the commands beside tools.
+fn primitive(command: &Command) -> Vec<String> {
+    match command {
+        Command::Find(find) => {
+            let switches = [(find.regex, "-E"), (find.ignore_case, "-i")].into_iter();
+            let switches = switches.filter(|(on, _)| *on).map(|(_, name)| name.to_owned());
+            switches.chain([format!("{} {:?}", find.pattern, find.servers)]).collect()
+        }
+        Command::Resources(resources) => vec![resources.server.clone()],
+        Command::Templates(templates) => vec![templates.server.clone()],
+        Command::Read(read) => {
+            let demands = demands(&read.select, &read.expect, read.save.as_ref());
+            demands.chain([format!("{} {} {:?}", read.server, read.uri, read.more)]).collect()
+        }
+        Command::Prompts(prompts) => vec![prompts.server.clone()],
+        Command::Prompt(prompt) => {
+            let demands = demands(&prompt.select, &prompt.expect, prompt.save.as_ref());
+            let words = format!("{} {} {:?}", prompt.server, prompt.name, prompt.args);
+            demands.chain([words]).collect()
+        }
+        Command::Complete(complete) => {
+            let Complete { context, server, reference, argument, prefix } = complete;
+            let context = context.iter().map(|known| format!("--context {}", known.key));
+            context.chain([format!("{server} {reference} {argument} {prefix:?}")]).collect()
+        }
+        Command::Task(task) => {
+            let demands = demands(&task.select, &task.expect, task.save.as_ref());
+            let words =
+                format!("{} {} {} {:?}", task.action.word(), task.server, task.id, task.args);
+            demands.chain([words]).collect()
+        }
+        other => panic!("{} is no command of these", other.name()),
+    }
+}
+
+/// What is wanted of an answer, option by option.
+fn demands(
+    select: &[Pointer],
+    expect: &[Expectation],
+    save: Option<&PathBuf>,
+) -> impl Iterator<Item = String> {
+    let select = select.iter().map(|pointer| format!("--select {pointer}"));
+    let expect =
+        expect.iter().map(|Expectation { pointer, value }| format!("--expect {pointer}={value}"));
+    let save = save.map(|directory| format!("--save {}", directory.display()));
+    select.chain(expect).chain(save).collect::<Vec<_>>().into_iter()
+}
+
 #[track_caller]
 fn check(line: &str, expected: &str) {
     assert_eq!(meaning(line), expected, "{line}");
+}
+
+#[test]
+fn answers_are_asked_for_in_parts() {
+    check("call s t --select /a/-/b --select ''", "call --select /a/-/b --select  s t []");
+    check("call s t --expect /a=b=c --save=out", "call --expect /a=b=c --save out s t []");
+    check("call s t --check-output", "call --check-output s t []");
+    check("call s t --validate-output", "call --check-output s t []");
+    check("call s t --detach", "call --task s t []");
+    check("call s t --task --wait", "call --task --wait s t []");
+    check("rpc s m --select /x", "rpc --select /x s m None");
+    check("tools s --grep a.c", "tools --grep a.c s None");
+    check(
+        "call s t --select a",
+        "error: --select: a JSON Pointer begins with a slash, such as /content/0/text",
+    );
+    check("call s t --expect /a", "error: --expect: write /pointer=value");
+    check("call s t --save=", "error: --save: the file name is empty");
+}
+
+#[test]
+fn parts_of_an_answer_and_its_form_exclude_each_other() {
+    check("call s t --wait", "error: --wait needs --task");
+    check("call s t --select /a -o raw", "error: --select and --output exclude each other");
+    check("call s t --select /a -j", "call --select /a s t [] | output: Some(Json)");
+    check(
+        "call s t --no-schema --check-output",
+        "error: --no-schema and --check-output exclude each other",
+    );
+    check("rpc s m --envelope --select /a", "error: --select and --envelope exclude each other");
+    check("task get s 1 a=1", "error: task does not take so many words: \"a=1\"");
+    check("task get s 1 --save d", "error: --save needs the action result");
+    check("task get s 1 -o raw", "error: task has no output form raw, but text and json");
+    check("task result s 1 -o raw", "task result s 1 [] | output: Some(Raw)");
+    check("task start s 1", r#"error: ACTION: "start" is none of get, result, cancel, update"#);
 }
 
 #[test]
@@ -114,6 +210,18 @@ fn commands_take_words() {
     check("tools s", "tools s None");
     check("tools s '*_file'", r#"tools s Some("*_file")"#);
     check("schema s t", "schema s t");
+    check("find issue", "find issue []");
+    check("find -Ei '^a' x y", r#"find -E -i ^a ["x", "y"]"#);
+    check("resources s", "resources s");
+    check("templates s", "templates s");
+    check("read s a:b", "read s a:b []");
+    check("read s a:b c:d e:f --save d", r#"read --save d s a:b ["c:d", "e:f"]"#);
+    check("prompts s", "prompts s");
+    check("prompt s p a=1 b=@f", r#"prompt s p ["a=1", "b=@f"]"#);
+    check("complete s p a", "complete s p a None");
+    check("complete s 'x:{y}' y v --context z=1", r#"complete --context z s x:{y} y Some("v")"#);
+    check("task get s 1", "task get s 1 []");
+    check("task update s 1 'a:={}'", r#"task update s 1 ["a:={}"]"#);
     check("info s", "info s");
     check("ping s", "ping s");
     check("rpc s tools/list", "rpc s tools/list None");

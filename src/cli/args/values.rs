@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use crate::net::{self, InvalidHeader};
 use crate::protocol::json;
+use crate::protocol::pointer::{InvalidPointer, Pointer};
 
 /// Text that may hold a secret: it is not shown by `Debug`, nor in any message.
 #[derive(Clone, PartialEq, Eq)]
@@ -47,6 +48,10 @@ pub enum Invalid {
         /// What the parser said.
         reason: String,
     },
+    /// An expectation without `=`.
+    Expectation,
+    /// What stands before the `=` of an expectation is no JSON Pointer.
+    Pointer(InvalidPointer),
 }
 
 impl fmt::Display for Invalid {
@@ -57,6 +62,8 @@ impl fmt::Display for Invalid {
             Invalid::Variable => f.write_str("a variable is written NAME=value"),
             Invalid::Assignment => f.write_str("write key=text or key:=json"),
             Invalid::Json { key, reason } => write!(f, "what follows {key}:= is no JSON: {reason}"),
+            Invalid::Expectation => f.write_str("write /pointer=value"),
+            Invalid::Pointer(invalid) => invalid.fmt(f),
         }
     }
 }
@@ -147,6 +154,25 @@ impl FromStr for Assignment {
     }
 }
 
+/// What an answer must have (`--expect pointer=value`). The first `=` is the sign.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expectation {
+    /// Where.
+    pub pointer: Pointer,
+    /// What: a text as it is, anything else as JSON.
+    pub value: String,
+}
+
+impl FromStr for Expectation {
+    type Err = Invalid;
+
+    fn from_str(given: &str) -> Result<Expectation, Invalid> {
+        let (pointer, value) = given.split_once('=').ok_or(Invalid::Expectation)?;
+        let pointer = pointer.parse().map_err(Invalid::Pointer)?;
+        Ok(Expectation { pointer, value: value.to_owned() })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -208,6 +234,21 @@ mod tests {
             assert_eq!(given.parse::<Assignment>(), Err(Invalid::Assignment), "{given}");
         }
         assert!(matches!("a:=b".parse::<Assignment>(), Err(Invalid::Json { .. })));
+    }
+
+    #[test]
+    fn an_expectation_is_a_pointer_and_a_value() {
+        let check = |given: &str, pointer: &str, value: &str| {
+            let pointer = pointer.parse().unwrap();
+            assert_eq!(given.parse(), Ok(Expectation { pointer, value: value.into() }));
+        };
+        check("/a=b", "/a", "b");
+        check("=b", "", "b");
+        check("/a~1b/-=", "/a~1b/-", "");
+        check("/a=b=c", "/a", "b=c");
+        let check = |given: &str, expected| assert_eq!(given.parse::<Expectation>(), Err(expected));
+        check("/a", Invalid::Expectation);
+        check("a=b", Invalid::Pointer(InvalidPointer::NoSlash));
     }
 
     #[test]

@@ -5,8 +5,8 @@ use crate::protocol::{Revision, json};
 /// The version of this program.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The optional parts that were built in, by the names of the cargo features. There are none yet.
-const FEATURES: &[&str] = &[];
+/// The optional parts that were built in, by the names of the cargo features.
+const FEATURES: &[&str] = if cfg!(feature = "schema") { &["schema"] } else { &[] };
 
 /// `mcpmini 0.1.0`
 pub fn version() -> String {

@@ -1,13 +1,21 @@
 //! `-o events`: everything that happens, one line of JSON per event, as it happens.
 
+use super::super::errors::Error;
 use super::super::terminal::Stream;
 use super::one_line;
 use crate::protocol::json;
+use crate::protocol::jsonrpc::scan;
 use crate::protocol::params::Members;
 
 /// Writes an event. Whoever has closed standard output is told at the end, with the result.
 pub(in super::super) fn write(name: &str, members: &[(&str, &str)]) {
     let _ = Stream::Stdout.write(line(name, members).as_bytes());
+}
+
+/// Writes the event that ends a run with an error.
+pub(in super::super) fn write_error(error: &Error) {
+    let line = error.json_line();
+    write("error", &[("error", scan::member(&line, "error").unwrap_or("{}"))]);
 }
 
 /// An event as a line.

@@ -16,6 +16,13 @@ pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     written.map_err(|error| unwritable(path, &error.to_string()))
 }
 
+/// Puts `bytes` into the file `name` of a directory, as [`replace`] does, but never elsewhere: a
+/// link of that name is replaced, not followed.
+pub(in super::super) fn place(directory: &Path, name: &str, bytes: &[u8]) -> Result<(), Error> {
+    let path = directory.join(name);
+    exchange(&path, bytes).map_err(|error| unwritable(&path, &error.to_string()))
+}
+
 /// Makes sure that a file can be there, as far as that can be told before there is an answer: it
 /// would be a pity about a call that has run.
 pub(super) fn check(path: &Path) -> Result<(), Error> {
@@ -39,14 +46,19 @@ fn unwritable(path: &Path, why: &str) -> Error {
 
 fn swap(path: &Path, bytes: &[u8]) -> io::Result<()> {
     // A link keeps pointing where it points: the file behind it is replaced.
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    exchange(&path.canonicalize().unwrap_or_else(|_| path.to_owned()), bytes)
+}
+
+/// Writes a new file beside `path` and puts it in its place.
+fn exchange(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let name = path.file_name().ok_or(io::ErrorKind::IsADirectory)?.to_string_lossy();
     let beside = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
     let written = write_new(&beside, bytes).and_then(|()| {
-        if let Ok(old) = fs::metadata(&path) {
-            fs::set_permissions(&beside, old.permissions())?;
+        match fs::symlink_metadata(path) {
+            Ok(old) if old.is_file() => fs::set_permissions(&beside, old.permissions())?,
+            _ => (),
         }
-        fs::rename(&beside, &path)
+        fs::rename(&beside, path)
     });
     if written.is_err() {
         let _ = fs::remove_file(&beside);

@@ -2,6 +2,12 @@
 
 pub(super) mod events;
 mod file;
+mod parts;
+mod table;
+
+pub(super) use file::place;
+pub(super) use parts::Parts;
+pub(super) use table::{Table, align, cell};
 
 use std::borrow::Cow;
 
@@ -34,6 +40,11 @@ pub(super) fn write(run: &Run<'_>, bytes: &[u8]) -> Result<(), Error> {
         _ => Stream::Stdout.write(bytes),
     };
     written.map_err(unwritten)
+}
+
+/// Writes text of our own to standard output as it is, with the sequences that steer a terminal.
+pub(super) fn write_trusted(text: &str) -> Result<(), Error> {
+    Stream::Stdout.write(text.as_bytes()).map_err(unwritten)
 }
 
 /// Writes an answer that is one line.

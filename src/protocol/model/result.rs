@@ -115,8 +115,15 @@ impl<'a> CallResult<'a> {
     }
 }
 
+/// Reads the `contents` of a `resources/read` result. What has neither text nor a blob is left
+/// out.
+pub fn contents(result: &str, document: &mut Document) -> Vec<Resource> {
+    let contents = scan::member(result, "contents").unwrap_or("[]");
+    scan::elements(contents).filter_map(|text| document.read(text, resource)).collect()
+}
+
 /// Reads an array of content blocks.
-fn blocks<'a>(content: &'a str, document: &mut Document) -> Vec<Block<'a>> {
+pub(super) fn blocks<'a>(content: &'a str, document: &mut Document) -> Vec<Block<'a>> {
     // One block alone, without its array.
     if content.starts_with('{') {
         return vec![block(content, document)];
@@ -266,6 +273,17 @@ mod tests {
             check(&format!(r#"{{"structuredContent": {text} }}"#), text);
         }
         check(r#"{"structuredContent":null}"#, "");
+    }
+
+    #[test]
+    fn the_contents_of_a_resource_are_read() {
+        let text = r#"{"contents":[{"uri":"a:b","text":""},{"uri":"a:c","blob":"AA==","mimeType":"t/t"},7,
+            {"uri":"a:d"}]}"#;
+        let read = contents(text, &mut Document::new());
+        let show = |contents: &Resource| format!("{} {:?}", contents.uri, contents.body);
+        let shown: Vec<_> = read.iter().map(show).collect();
+        assert_eq!(shown, [r#"a:b Text("")"#, r#"a:c Base64("AA==")"#]);
+        assert_eq!(contents("{}", &mut Document::new()), []);
     }
 
     #[test]

@@ -9,13 +9,13 @@ use crate::protocol::jsonrpc::scan;
 use crate::protocol::similar::closest;
 
 /// How many parameters a signature shows.
-const PARAMETERS: usize = 64;
+pub(super) const PARAMETERS: usize = 64;
 
 /// How many values of an `enum` a signature shows.
 const CHOICES: usize = 6;
 
 /// How deep a signature looks into arrays of arrays.
-const DEPTH: usize = 3;
+pub(super) const DEPTH: usize = 3;
 
 /// One tool. What a client reads of it, and the rest as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -145,7 +145,7 @@ fn word(name: &str) -> String {
 }
 
 /// A type in the notation of signatures.
-fn type_name(shape: &Shape<'_>, depth: usize) -> String {
+pub(super) fn type_name(shape: &Shape<'_>, depth: usize) -> String {
     let (types, choices) = (shape.types(), shape.choices());
     if types.is_empty() {
         return "any".to_owned();

@@ -8,10 +8,11 @@ use crate::protocol::json::{self, Json};
 use crate::protocol::jsonrpc::{Answer, ErrorObject, Message, Response, scan};
 use crate::protocol::message::{Outgoing, Refused};
 use crate::protocol::method;
+use crate::protocol::model::task;
 use crate::protocol::opening::{Certainty, Opening, Verdict, choose, judge, supported};
 use crate::protocol::params::{Members, Params};
 use crate::protocol::pending::Found;
-use crate::protocol::revision::{Era, Questions, Revision};
+use crate::protocol::revision::{Era, Questions, Revision, Tasks};
 
 /// How far the opening has come.
 #[derive(Debug)]
@@ -134,6 +135,9 @@ impl Profile {
             let modes = if revision.elicitation_modes { "{\"form\":{}}" } else { "{}" };
             capabilities.push("elicitation", modes);
         }
+        if self.tasks && revision.tasks == Tasks::Extension {
+            capabilities.push("extensions", &format!("{{\"{}\":{{}}}}", task::EXTENSION));
+        }
         capabilities.finish()
     }
 }
@@ -163,6 +167,12 @@ impl Session {
             .with("clientInfo", self.profile.client_info());
         let call = Call { method: method::INITIALIZE.into(), params, ..Call::default() };
         self.request(Purpose::Initialize, revision, &call, &[]);
+    }
+
+    /// The session is to be opened once more, and has as much time for it as the first time.
+    fn begin_anew(&mut self, now: Instant) {
+        self.stage.start_by = self.profile.start_timeout.map(|limit| now + limit);
+        self.stage.proposed.clear();
     }
 
     fn open(&mut self, revision: &'static Revision, greeting: Option<Json>) {
@@ -321,7 +331,7 @@ impl Session {
         unknown: bool,
         now: Instant,
     ) {
-        if refused.status == 404 && refused.in_session && self.reopen(ticket) {
+        if refused.status == 404 && refused.in_session && self.reopen(ticket, now) {
             return;
         }
         match error {
@@ -333,13 +343,14 @@ impl Session {
 
     /// The server has forgotten the session: opens a new one and sends the call again, which a 404
     /// proves was not run (2025-11-25, Session Management). Once per call.
-    fn reopen(&mut self, ticket: Ticket) -> bool {
+    fn reopen(&mut self, ticket: Ticket, now: Instant) -> bool {
         let Step::Ready(revision) = self.stage.step else { return false };
         let Some(open) = self.calls.get_mut(&ticket) else { return false };
         if std::mem::replace(&mut open.reopened, true) {
             return false;
         }
         self.requeue(ticket);
+        self.begin_anew(now);
         self.initialize(revision);
         true
     }
@@ -353,6 +364,7 @@ impl Session {
             return false;
         }
         self.requeue(ticket);
+        self.begin_anew(now);
         self.discover(now);
         true
     }
@@ -372,6 +384,7 @@ impl Session {
         match judge(&error) {
             Verdict::Speaks(revision) if self.may_speak(revision, ticket) => {
                 self.requeue(ticket);
+                self.begin_anew(now);
                 self.speak(revision, None);
                 None
             }

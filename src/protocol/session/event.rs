@@ -118,4 +118,7 @@ pub enum Asker {
     Request(Id),
     /// The input of that name, which the call needs to go on (modern era).
     Call(Ticket, String),
+    /// The input of that name, which a task needs to go on. The session does not see tasks: the
+    /// caller answers by `tasks/update`.
+    Task(String),
 }

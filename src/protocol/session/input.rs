@@ -50,6 +50,7 @@ impl Session {
         match to {
             Asker::Request(id) => self.respond(&id, &answer),
             Asker::Call(ticket, name) => self.answer_input(ticket, &name, answer),
+            Asker::Task(_) => (),
         }
     }
 

@@ -40,6 +40,8 @@ pub struct Profile {
     pub client: (&'static str, &'static str),
     /// What the client can be asked for. Only this is declared.
     pub abilities: Abilities,
+    /// Whether the server may make tasks of calls, where that is the server's decision.
+    pub tasks: bool,
     /// How long a probe may stay unanswered before `initialize` is sent beside it.
     pub probe_timeout: Duration,
     /// How long opening the session may take; `None` for no limit.

@@ -74,10 +74,20 @@ const BATCH: usize = 64 * 1024;
 /// and its last words can be reported.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// Starts the server and carries messages until the conversation ends; then sees to it that
-/// nothing of the server is left.
-pub async fn run(target: Target, limits: Limits, port: Port) {
-    let (mut group, Pipes { stdin, stdout, stderr }) = match Group::spawn(&target) {
+/// Starts the server, at once, and carries messages until the conversation ends; then sees to it
+/// that nothing of the server is left.
+pub fn run(target: Target, limits: Limits, port: Port) -> impl Future<Output = ()> {
+    let started = Group::spawn(&target);
+    carry(started, target, limits, port)
+}
+
+async fn carry(
+    started: Result<(Group, Pipes), String>,
+    target: Target,
+    limits: Limits,
+    port: Port,
+) {
+    let (mut group, Pipes { stdin, stdout, stderr }) = match started {
         Ok(started) => started,
         Err(text) => {
             let fault = unreachable(text);

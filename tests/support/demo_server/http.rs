@@ -118,8 +118,14 @@ fn fault_of(request: &Request, message: &Incoming<'_>) -> Option<(i32, String)> 
         return (!known).then(|| (-32000, "Bad Request: Mcp-Session-Id is required".into()));
     };
     let mut wanted = vec![("mcp-protocol-version", revision), ("mcp-method", method)];
-    if revision == MODERN && method == "tools/call" {
-        wanted.push(("mcp-name", params.name.as_deref().unwrap_or_default()));
+    let name = match method {
+        "tools/call" | "prompts/get" => params.name.as_deref(),
+        "resources/read" => params.uri.as_deref(),
+        "tasks/get" | "tasks/update" | "tasks/cancel" => params.task_id.as_deref(),
+        _ => None,
+    };
+    if let (MODERN, Some(name)) = (revision, name) {
+        wanted.push(("mcp-name", name));
     }
     let (name, _) = wanted.into_iter().find(|(name, value)| request.field(name) != Some(value))?;
     Some((-32020, format!("Header mismatch: {name}")))

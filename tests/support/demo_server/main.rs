@@ -11,8 +11,10 @@
 )]
 
 mod http;
+mod primitives;
 mod protocol;
 mod stdio;
+mod tasks;
 mod tools;
 
 use std::fs::File;
@@ -30,6 +32,8 @@ usage: demo-server [--http PORT] [--era legacy|modern] [--log FILE] [--fault FAU
   --fault exit    end at the start, with a word on stderr and exit code 3
   --fault orphan  start a process that keeps all pipes open for a minute
   --fault stay    ignore the end of stdin, for a minute
+  --fault endless  each page of a list points to one that was there before
+  --fault bare     know tools and nothing else
 ";
 
 /// What the command line asks for.
@@ -39,6 +43,7 @@ struct Options {
     era: Option<String>,
     log: Option<Mutex<File>>,
     fault: String,
+    tasks: tasks::Tasks,
 }
 
 impl Options {

@@ -4,14 +4,18 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::{Options, tools};
+use crate::{Options, primitives, tools};
 
 /// The revision with a handshake that the server speaks.
 pub(crate) const LEGACY: &str = "2025-11-25";
 /// The revision without one.
 pub(crate) const MODERN: &str = "2026-07-28";
 
+/// The name of the extension for tasks (since 2026-07-28).
+pub(crate) const EXTENSION: &str = "io.modelcontextprotocol/tasks";
+
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
+const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 
 /// A message as it came; what is not looked at stays text.
 #[derive(Debug, Deserialize)]
@@ -37,6 +41,23 @@ pub(crate) struct Params<'a> {
     pub(crate) arguments: Option<&'a RawValue>,
     /// Answers to questions of an earlier round (2026-07-28).
     pub(crate) input_responses: Option<Value>,
+    /// The resource.
+    pub(crate) uri: Option<String>,
+    /// Where a page of a list begins.
+    pub(crate) cursor: Option<String>,
+    /// What is completed.
+    #[serde(rename = "ref", default)]
+    pub(crate) reference: Value,
+    /// The argument that is completed.
+    #[serde(default)]
+    pub(crate) argument: Value,
+    /// What is known beside it.
+    #[serde(default)]
+    pub(crate) context: Value,
+    /// The task.
+    pub(crate) task_id: Option<String>,
+    /// Whether a call is to become a task (2025-11-25).
+    pub(crate) task: Option<Value>,
     protocol_version: Option<String>,
     #[serde(rename = "_meta", default)]
     meta: serde_json::Map<String, Value>,
@@ -46,6 +67,11 @@ impl Params<'_> {
     /// The revision that a request of 2026-07-28 names in its `_meta`.
     pub(crate) fn revision(&self) -> Option<&str> {
         self.meta.get(VERSION_KEY)?.as_str()
+    }
+
+    /// Whether the client says that it knows an extension (since 2026-07-28).
+    pub(crate) fn declares(&self, extension: &str) -> bool {
+        self.meta.get(CAPABILITIES_KEY).is_some_and(|all| all["extensions"][extension].is_object())
     }
 
     /// What progress notifications must carry; none when nobody wants them.
@@ -72,6 +98,13 @@ pub(crate) struct Refusal {
 /// Makes an error without data.
 pub(crate) fn refusal(code: i32, message: impl Into<String>) -> Refusal {
     Refusal { code, message: message.into(), data: None }
+}
+
+impl Refusal {
+    /// The same with data.
+    pub(crate) fn with_data(self, data: Value) -> Refusal {
+        Refusal { data: Some(data), ..self }
+    }
 }
 
 /// The way back to the client while a request is worked on.
@@ -112,41 +145,78 @@ fn answer(
 ) -> Result<String, Refusal> {
     let modern = params.revision().is_some();
     if method != "initialize" && !options.speaks(if modern { "modern" } else { "legacy" }) {
-        return Err(refusal(-32601, format!("Method not found: {method}")));
+        return Err(unknown(method));
     }
     if params.revision().is_some_and(|revision| revision != MODERN) {
         let data = json!({ "supported": [MODERN], "requested": params.revision() });
         let message = "Unsupported protocol version".into();
         return Err(Refusal { code: -32022, message, data: Some(data) });
     }
+    let list = |name: &str, items: &[Value]| {
+        primitives::page(name, items, params, options.has_fault("endless"))
+    };
     let mut result = match method {
         "initialize" if options.speaks("legacy") => json!({
             "protocolVersion": params.protocol_version.as_deref()
                 .filter(|wanted| ["2024-11-05", "2025-03-26", "2025-06-18"].contains(wanted))
                 .unwrap_or(LEGACY),
-            "capabilities": { "tools": {}, "logging": {} },
+            "capabilities": capabilities(options, false),
             "serverInfo": { "name": "demo-server", "version": "1.0.0" },
             "instructions": "A server to try mcpmini with.",
         }),
         "server/discover" if modern => json!({
             "supportedVersions": [MODERN],
-            "capabilities": { "tools": {}, "logging": {} },
+            "capabilities": capabilities(options, true),
             "instructions": "A server to try mcpmini with.",
         }),
         "ping" => json!({}),
         "tools/list" => json!({ "tools": tools::list() }),
         "tools/call" => {
-            let result = tools::call(params, modern, client)?;
+            let result = tools::call(params, modern, options, client)?;
             return Ok(if modern { completed(&result) } else { result });
         }
-        _ => return Err(refusal(-32601, format!("Method not found: {method}"))),
+        _ if options.has_fault("bare") => return Err(unknown(method)),
+        "resources/list" => list("resources", &primitives::resources())?,
+        "resources/templates/list" => list("resourceTemplates", &primitives::templates())?,
+        "resources/read" => primitives::read(params, modern)?,
+        "prompts/list" => list("prompts", &primitives::prompts())?,
+        "prompts/get" => primitives::prompt(params)?,
+        "completion/complete" => primitives::complete(params)?,
+        "tasks/get" | "tasks/result" | "tasks/update" | "tasks/cancel" => {
+            options.tasks.answer(method, params, modern, client)?
+        }
+        _ => return Err(unknown(method)),
     };
     if modern {
-        result["ttlMs"] = 0.into();
-        result["cacheScope"] = "public".into();
+        // A task has a time to live of its own.
+        if result.get("taskId").is_none() {
+            result["ttlMs"] = 0.into();
+            result["cacheScope"] = "public".into();
+        }
         return Ok(completed(&result.to_string()));
     }
     Ok(result.to_string())
+}
+
+fn unknown(method: &str) -> Refusal {
+    refusal(-32601, format!("Method not found: {method}"))
+}
+
+/// What the server says that it can do.
+fn capabilities(options: &Options, modern: bool) -> Value {
+    let mut all = json!({ "tools": {}, "logging": {} });
+    if !options.has_fault("bare") {
+        for name in ["resources", "prompts", "completions"] {
+            all[name] = json!({});
+        }
+        match modern {
+            true => all["extensions"] = json!({ EXTENSION: {} }),
+            false => {
+                all["tasks"] = json!({ "cancel": {}, "requests": { "tools": { "call": {} } } })
+            }
+        }
+    }
+    all
 }
 
 /// A result with the members that 2026-07-28 wants in each.

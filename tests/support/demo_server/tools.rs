@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::protocol::{Client, Params, Refusal, refusal};
+use crate::Options;
+use crate::protocol::{Client, EXTENSION, Params, Refusal, refusal};
+use crate::tasks;
 
 /// A red dot, as a PNG file of 1 × 1 pixel.
-const DOT: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==";
+pub(crate) const DOT: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==";
 
 /// Numbers that a client which reads them as floating point would change.
 const NUMBERS: &str =
@@ -22,6 +24,20 @@ pub(crate) fn list() -> Value {
     let mut add = tool("add", "Adds two numbers", json!({ "a": number, "b": number }), &["a", "b"]);
     add["outputSchema"] = object(json!({ "sum": number }), &["sum"]);
     add["annotations"] = json!({ "readOnlyHint": true });
+    let mut work = tool(
+        "work",
+        "Works as a task, until it was asked about so often",
+        json!({ "questions": count, "kind": { "type": "string", "enum": ["work", "ask", "fail"] } }),
+        &[],
+    );
+    work["execution"] = json!({ "taskSupport": "required" });
+    let mut misfit = tool(
+        "misfit",
+        "Gives an answer that does not fit its schema",
+        json!({ "mode": text }),
+        &[],
+    );
+    misfit["outputSchema"] = object(json!({ "sum": number }), &["sum"]);
     Value::Array(vec![
         tool("echo", "Gives the text back", json!({ "text": text }), &["text"]),
         tool(
@@ -53,6 +69,9 @@ pub(crate) fn list() -> Value {
             &[],
         ),
         tool("greet", "Asks for your name", json!({}), &[]),
+        tool("media", "Gives a block of every kind", json!({}), &[]),
+        misfit,
+        work,
         tool("crash", "Ends the server in the middle of the call", json!({}), &[]),
     ])
 }
@@ -74,6 +93,7 @@ fn tool(name: &str, description: &str, properties: Value, required: &[&str]) -> 
 pub(crate) fn call(
     params: &Params<'_>,
     modern: bool,
+    options: &Options,
     client: &mut dyn Client,
 ) -> Result<String, Refusal> {
     let name = params.name.as_deref().unwrap_or_default();
@@ -120,6 +140,9 @@ pub(crate) fn call(
         "numbers" => format!(r#"{{"content":[],"structuredContent":{NUMBERS}}}"#),
         "greet" if modern => greet_in_two_rounds(params),
         "greet" => greet(client),
+        "media" => media(),
+        "misfit" => misfit(string("mode").unwrap_or_default()),
+        "work" => work(&Value::Object(arguments), params, modern, options)?,
         "crash" => {
             eprintln!("panic: the disk is full");
             std::process::exit(3);
@@ -133,12 +156,51 @@ fn bytes(wanted: u64) -> usize {
     usize::try_from(wanted.min(64 << 20)).expect("64 MiB fit into any address space")
 }
 
-fn says(text: &str) -> String {
+pub(crate) fn says(text: &str) -> String {
     json!({ "content": [{ "type": "text", "text": text }] }).to_string()
 }
 
 fn failure(text: &str) -> String {
     json!({ "content": [{ "type": "text", "text": text }], "isError": true }).to_string()
+}
+
+/// Becomes a task, in the way of the era.
+fn work(
+    arguments: &Value,
+    params: &Params<'_>,
+    modern: bool,
+    options: &Options,
+) -> Result<String, Refusal> {
+    match modern {
+        true if !params.declares(EXTENSION) => Err(tasks::missing()),
+        false if params.task.is_none() => Err(refusal(-32601, "this tool runs as a task")),
+        _ => Ok(options.tasks.begin(arguments, modern).to_string()),
+    }
+}
+
+/// A block of every kind, and of one that nobody knows.
+fn media() -> String {
+    json!({ "content": [
+        { "type": "text", "text": "some media" },
+        { "type": "image", "data": DOT, "mimeType": "image/png" },
+        { "type": "audio", "data": "UklGRg==", "mimeType": "audio/wav" },
+        { "type": "resource_link", "uri": "demo://note", "name": "note" },
+        { "type": "resource", "resource": { "uri": "demo://a", "mimeType": "text/markdown", "text": "# a" } },
+        { "type": "resource", "resource": { "uri": "../../b", "mimeType": "x/../y", "blob": "AAEC" } },
+        { "type": "hologram", "data": [1, 2] },
+    ] })
+    .to_string()
+}
+
+/// An answer that does not fit the output schema, in one of several ways.
+fn misfit(mode: &str) -> String {
+    let content = json!([{ "type": "text", "text": "important text 7" }]);
+    match mode {
+        "missing" => json!({ "content": content }),
+        "failed" => json!({ "content": content, "isError": true }),
+        _ => json!({ "content": content, "structuredContent": { "sum": "seven" } }),
+    }
+    .to_string()
 }
 
 fn slow(steps: u64, pause: u64, params: &Params<'_>, client: &mut dyn Client) -> String {
@@ -155,7 +217,7 @@ fn slow(steps: u64, pause: u64, params: &Params<'_>, client: &mut dyn Client) ->
 }
 
 /// The question for a name, as the parameters of `elicitation/create`.
-fn question() -> Value {
+pub(crate) fn question() -> Value {
     let name = json!({ "type": "string", "default": "friend" });
     json!({
         "mode": "form", "message": "What is your name?",
@@ -164,7 +226,7 @@ fn question() -> Value {
 }
 
 /// What the server says to an answer of the user.
-fn greeting(answer: &Value) -> String {
+pub(crate) fn greeting(answer: &Value) -> String {
     match answer["action"].as_str() {
         Some("accept") => {
             says(&format!("hello, {}", answer["content"]["name"].as_str().unwrap_or("stranger")))

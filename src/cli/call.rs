@@ -1,9 +1,8 @@
 //! `mcpmini call`: one tool call. The main job.
 
-mod answer;
-
 use smol::LocalExecutor;
 
+use super::answer::{self, Outcome, Wishes};
 use super::args::Format;
 use super::args::commands::Call;
 use super::catalog::Catalog;
@@ -13,15 +12,18 @@ use super::exit::Exit;
 use super::output::events;
 use super::run::Run;
 use super::sources;
+use super::task;
 use crate::client::NoResult;
 use crate::protocol::arguments::{self, ArgError, Options, Words};
 use crate::protocol::headers;
-use crate::protocol::json;
+use crate::protocol::json::{self, Json};
 use crate::protocol::jsonrpc::ErrorObject;
 use crate::protocol::message::Sent;
 use crate::protocol::method;
 use crate::protocol::model::tool::Tool;
+use crate::protocol::output_schema;
 use crate::protocol::params::Params;
+use crate::protocol::revision::Tasks;
 
 /// Calls a tool and prints its answer.
 pub(super) async fn run(
@@ -31,11 +33,15 @@ pub(super) async fn run(
 ) -> Result<Exit, Error> {
     let words = arguments::parse(&call.args, run.tail).map_err(|mistake| usage(&mistake))?;
     let contents = sources::read_all(run, words.inputs())?;
+    if call.check_output && !output_schema::AVAILABLE {
+        let text = "--check-output: this build was made without the feature \"schema\"";
+        return Err(Error::new(Exit::Usage, text).phase(Phase::Usage).sent(Sent::No));
+    }
+    let wishes = Wishes::new(run, &call.select, &call.expect, call.save.as_deref())?;
     let mut contact = Contact::find(run, &call.server, executor)?;
-    let called = answer(run, call, &words, &contents, &mut contact).await;
+    let called = answer(run, call, &words, &contents, wishes, &mut contact).await;
     if let (Format::Events, Err(error)) = (run.settings.output, &called) {
-        let object = error.json_line();
-        events::write("error", &[("error", inner(&object))]);
+        events::write_error(error);
     }
     contact.finish(called).await
 }
@@ -45,45 +51,72 @@ async fn answer(
     call: &Call,
     words: &Words,
     contents: &[Vec<u8>],
+    mut wishes: Wishes<'_>,
     contact: &mut Contact<'_>,
 ) -> Result<Exit, Error> {
+    if call.task {
+        contact.allow_tasks();
+    }
     let mut tool = tool(call, words, contact).await?;
+    if call.check_output {
+        wishes.schema = Some(output_schema(call, tool.as_ref())?);
+    }
+    let result = send(call, words, contents, &mut tool, contact).await?;
+    let result = match task::created(run, call, result, &wishes, contact).await? {
+        task::Became::Result(result) => result,
+        task::Became::Shown => return Ok(Exit::Ok),
+    };
+    match answer::write(run, &result, &wishes)? {
+        Outcome::Answered => Ok(Exit::Ok),
+        Outcome::ToolFailed(text) => {
+            let error = match unknown_tool(call, tool.as_ref(), contact).await {
+                Some(unknown) => unknown,
+                None => tool_failed(contact, &text),
+            };
+            let error = task::advise(error, call, tool.as_ref(), contact).await;
+            Err(refused_question(contact, error))
+        }
+    }
+}
+
+/// Sends the call; once more, if the tool turns out to be another than it was.
+async fn send(
+    call: &Call,
+    words: &Words,
+    contents: &[Vec<u8>],
+    tool: &mut Option<Tool>,
+    contact: &mut Contact<'_>,
+) -> Result<Json, Error> {
+    let asks_for_task = call.task && task::must_be_asked_for(contact, tool.as_ref()).await?;
     let mut retried = false;
-    let result = loop {
+    loop {
         let (params, mirrored) = prepare(call, words, contents, tool.as_ref())?;
+        let params = if asks_for_task { params.with("task", "{}") } else { params };
         match contact.try_request(method::CALL_TOOL, params, mirrored).await? {
-            Ok(result) => break result,
+            Ok(result) => return Ok(result),
             Err(NoResult::Error(error))
                 if error.code == ErrorObject::HEADER_MISMATCH && !retried =>
             {
                 // The tool wants other headers than it did (2026-07-28, Client Behavior).
                 retried = true;
                 Catalog::forget(contact);
-                tool = Some(Catalog::find(contact, &call.tool).await?);
+                *tool = Some(Catalog::find(contact, &call.tool).await?);
             }
             Err(no_result) => {
                 if let NoResult::Error(_) = no_result {
                     // The tool may be gone, or take other arguments now.
                     Catalog::forget(contact);
                 }
-                return Err(refused_question(contact, contact.explain(no_result)));
+                let error = contact.explain(no_result);
+                let error = task::advise(error, call, tool.as_ref(), contact).await;
+                return Err(refused_question(contact, error));
             }
-        }
-    };
-    match answer::write(run, &result)? {
-        answer::Outcome::Answered => Ok(Exit::Ok),
-        answer::Outcome::ToolFailed(text) => {
-            let error = match unknown_tool(call, tool.as_ref(), contact).await {
-                Some(unknown) => unknown,
-                None => tool_failed(contact, &text),
-            };
-            Err(refused_question(contact, error))
         }
     }
 }
 
-/// The tool, if anything about it must be known: the types of its arguments, or which of them are
-/// mirrored into headers.
+/// The tool, if anything about it must be known: the types of its arguments, which of them are
+/// mirrored into headers, its output schema, or whether it can run as a task.
 async fn tool(
     call: &Call,
     words: &Words,
@@ -92,14 +125,28 @@ async fn tool(
     if call.no_schema {
         return Ok(None);
     }
-    let mirrors = contact.is_http()
-        && match contact.known_revision() {
-            Some(revision) => revision.mirrored_headers,
-            None => contact.settle().await?.is_some_and(|revision| revision.mirrored_headers),
-        };
-    match mirrors || words.needs_schema() {
+    let needs_revision = contact.is_http() || call.task;
+    let revision = match contact.known_revision() {
+        None if needs_revision => contact.settle().await?,
+        known => known,
+    };
+    let mirrors = contact.is_http() && revision.is_some_and(|revision| revision.mirrored_headers);
+    let tasks = call.task && revision.is_some_and(|revision| revision.tasks == Tasks::Asked);
+    match mirrors || tasks || call.check_output || words.needs_schema() {
         true => Catalog::find(contact, &call.tool).await.map(Some),
         false => Ok(None),
+    }
+}
+
+/// The schema that the structured answer must fit. A tool without one cannot be checked, which is
+/// told before it runs.
+fn output_schema(call: &Call, tool: Option<&Tool>) -> Result<String, Error> {
+    match tool.and_then(Tool::output_schema) {
+        Some(schema) => Ok(schema.to_owned()),
+        None => {
+            let text = format!("the tool \"{}\" has no output schema to check by", call.tool);
+            Err(Error::new(Exit::Mismatch, text).phase(Phase::Request).sent(Sent::No))
+        }
     }
 }
 
@@ -140,7 +187,7 @@ async fn unknown_tool(
 }
 
 /// A tool that says that it failed.
-fn tool_failed(contact: &Contact<'_>, text: &str) -> Error {
+pub(super) fn tool_failed(contact: &Contact<'_>, text: &str) -> Error {
     let text = if text.is_empty() { "the tool failed and does not say why" } else { text };
     let error = Error::new(Exit::ToolError, text).phase(Phase::Request).sent(Sent::Yes);
     error.server(contact.server.name.clone())
@@ -159,9 +206,4 @@ fn refused_question(contact: &Contact<'_>, error: Error) -> Error {
 
 fn usage(mistake: &ArgError) -> Error {
     Error::new(Exit::Usage, mistake.to_string()).phase(Phase::Usage).sent(Sent::No)
-}
-
-/// The object in the line `{"error":{…}}`.
-fn inner(line: &str) -> &str {
-    crate::protocol::jsonrpc::scan::member(line, "error").unwrap_or("{}")
 }
