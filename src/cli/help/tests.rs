@@ -35,7 +35,7 @@ fn the_first_page_fits_on_one_screen() {
 #[test]
 fn every_option_is_in_one_group() {
     let table = Table::collect();
-    let of_every_command = table.flags.iter().filter(|flag| flag.commands.is_empty());
+    let of_every_command = table.flags().iter().filter(|flag| flag.commands.is_empty());
     let mut flags: Vec<_> = of_every_command.map(|flag| flag.long).collect();
     let mut grouped: Vec<_> = GROUPS.iter().flat_map(|(_, longs)| longs.iter().copied()).collect();
     flags.sort_unstable();
@@ -47,7 +47,7 @@ fn every_option_is_in_one_group() {
 fn the_page_of_call_tells_everything() {
     let text = Page::Command("call").text(false);
     for flag in Table::collect()
-        .flags
+        .flags()
         .iter()
         .filter(|flag| flag.commands.is_empty() || flag.commands.contains(&"call"))
     {
