@@ -11,6 +11,7 @@ pub mod store;
 pub mod config;
 pub mod transport;
 
+pub mod auth;
 pub mod cache;
 pub mod trust;
 

@@ -11,7 +11,7 @@ const FLOORS: [&[&str]; 6] = [
     &["protocol", "reactor"],
     &["env", "store", "net"],
     &["transport", "config"],
-    &["cache", "trust"],
+    &["auth", "cache", "trust"],
     &["client"],
     &["cli"],
 ];

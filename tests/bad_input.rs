@@ -104,6 +104,7 @@ fn headers_variables_and_assignments() {
     check_option(&["--answer", "name"], "--answer");
     check_option(&["--bearer-file", "fd:x"], "fd:");
     check_option(&["--out", ""], "--out");
+    check_option(&["--out", "f", "-o", "events"], "--out");
     check_option(&["--cwd", ""], "--cwd");
     check_option(&["--config", ""], "--config");
 }
@@ -203,6 +204,7 @@ fn files_that_are_not_there() {
     check(&closed_url(), "--cacert", 9);
     check(&demo(""), "--answers", 9);
     check(&demo(""), "--out", 9);
+    check(&demo(""), "--stderr", 9);
     check("name", "--config", 9);
 }
 

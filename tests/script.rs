@@ -232,6 +232,23 @@ fn json_is_what_the_server_sent() {
 }
 
 #[test]
+fn errors_are_json_when_a_variable_is_wrong_too() {
+    let check = |words: &[&str], errors: Option<&str>| {
+        let scratch = Scratch::new();
+        let mut command = scratch.mcpmini(["call", &demo(""), "echo"].iter().chain(words));
+        command.env("MCPMINI_TIMEOUT", "soon");
+        errors.map(|value| command.env("MCPMINI_ERRORS", value));
+        let outcome = run(&mut command);
+        assert_eq!((outcome.code, outcome.err.matches('\n').count()), (2, 1), "{}", outcome.err);
+        let line: Value = serde_json::from_str(&outcome.err).unwrap();
+        assert_eq!(line["error"]["class"], "usage");
+    };
+    check(&["--json"], None);
+    check(&["--json-errors"], None);
+    check(&[], Some("json"));
+}
+
+#[test]
 fn no_stderr_output_on_success() {
     let server = HttpDemo::start(&[]);
     for words in [
@@ -380,6 +397,29 @@ fn sigint_sends_cancelled() {
         check_cancelled(&messages);
         assert!(outcome.took < Duration::from_secs(5), "{:?}", outcome.took);
     }
+}
+
+#[test]
+fn an_interrupted_call_tells_whether_it_may_have_run() {
+    let check = |flags: &str, until: &str, sent: &str| {
+        let scratch = Scratch::new();
+        let log = scratch.write("log", "");
+        let server = demo(&format!("{flags} --log {log}"));
+        let words = ["call", &server, "slow", r#"{"steps":600}"#, "--json-errors"];
+        let child = scratch.mcpmini(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let child = child.unwrap();
+        wait_until(until, || scratch.lines("log").iter().any(|line| line.contains(until)));
+        kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+        let outcome = finish(child, Instant::now());
+        assert_eq!(outcome.code, 143);
+        let line: Value = serde_json::from_str(&outcome.err).unwrap();
+        assert_eq!(
+            (&line["error"]["class"], &line["error"]["sent"]),
+            (&"aborted".into(), &sent.into())
+        );
+    };
+    check("--fault silent", "server/discover", "no");
+    check("", "tools/call", "maybe");
 }
 
 #[test]

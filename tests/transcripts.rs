@@ -2,16 +2,24 @@
 //!
 //! ```text
 //! open probe | initialize DATE | modern | remembered DATE | pinned DATE [listen] [ask] [text-ids] [tasks]
-//!                                            how the session begins; `ask`: every ability is there
+//!                                            how the session begins; `ask`: every ability is there;
+//!                                            `relay`: calls are carried for others;
+//!                                            `authorizes`: refusals may be answered
+//! join                                       the session is somebody else's
+//! joined DATE                                … and it is open
+//! reported N | - {...}                       … who has no answer, or cannot open it
 //! call METHOD {"param": ...}                 the caller begins a call: 30 s idle, no total limit
 //! call-within 5000ms METHOD {...}            … with a limit on the whole
 //! answer {...}  |  refuse                    the caller answers the oldest question, or cannot
+//! retry  |  forgo                            there are other credentials, or there are none
 //! cancel                                     the caller gives up the newest call
+//! cancel-all                                 … or all of them
 //! > METHOD id=N key=value…                   the session must send this next
 //! > cancel N METHOD                          … or give up that request, with that notice
 //! > listen                                   … or open the stream
 //! < {"id": 1, …}                             the server sends this
-//! refused N STATUS [in-session] {…}          the HTTP server refuses a request
+//! refused N STATUS [in-session] [scope] {…}  the HTTP server refuses a request, perhaps for want of
+//!                                            a scope; N is `-` for a message without an answer
 //! responding N                               events begin to arrive for a request
 //! ended N                                    the response stream ends
 //! broken N TEXT                              one exchange fails
@@ -32,7 +40,7 @@ use mcpmini::protocol::message::{Ending, Fault, FaultKind, Refused, Sent};
 use mcpmini::protocol::opening::Certainty;
 use mcpmini::protocol::params::Params;
 use mcpmini::protocol::session::{
-    Abilities, Asker, Call, Event, Failure, Oddity, Output, Profile, Ticket,
+    Abilities, Asker, Call, Event, Failure, Fate, Oddity, Output, Profile, Ticket,
 };
 use mcpmini::protocol::{Incoming, Outgoing, Revision, Session};
 use serde_json::Value;
@@ -79,6 +87,8 @@ impl Player {
         match verb {
             "" | "#" => (),
             "open" => self.session = Session::new(certainty(rest), profile(rest), self.now),
+            "join" => self.session = Session::join(profile(rest), self.now),
+            "cancel-all" => self.session.cancel_all("test"),
             "call" => self.call(rest, None),
             "call-within" => {
                 let (limit, rest) = rest.split_once(' ').unwrap();
@@ -93,6 +103,8 @@ impl Player {
                 let error = mcpmini::protocol::jsonrpc::ErrorObject::method_not_found();
                 self.session.answer(to, Err(error));
             }
+            "retry" => self.session.retry(self.now),
+            "forgo" => self.session.forgo(),
             "cancel" => self.session.cancel(*self.tickets.last().unwrap(), "test"),
             "wait" => {
                 self.next_is("wait");
@@ -117,12 +129,20 @@ impl Player {
                     .for_each(|one| self.session.handle_incoming(one.into(), self.now));
                 return;
             }
-            "refused" => Incoming::Refused(refused(id, more)),
+            "refused" => Incoming::Refused(refused(number.parse().ok(), more)),
             "responding" => Incoming::Responding(id),
             "ended" => Incoming::Ended { id, how: Ending::Early(more.to_owned()) },
             "broken" => Incoming::Broken { id: Some(id), fault: fault(more) },
             "listening" => Incoming::Listening(true),
             "closed" => Incoming::Closed(fault(rest)),
+            "joined" => Incoming::Joined {
+                revision: Revision::named(number).unwrap(),
+                greeting: Some("{}".into()),
+            },
+            "reported" => {
+                let id = number.parse().ok();
+                Incoming::Reported { id, report: more.into(), fate: Fate::Unknown }
+            }
             _ => panic!("{}: {verb}?", self.place),
         };
         self.session.handle_incoming(incoming, self.now);
@@ -172,6 +192,9 @@ impl Player {
             }
             Event::Notified(notification) => format!("! notified {}", notification.method),
             Event::Failed(_, failure) => format!("! failed {}", failure_text(&failure)),
+            Event::Challenged(challenged) => {
+                format!("! challenged {} round {}", challenged.refused.status, challenged.round)
+            }
             Event::Oddity(oddity) => format!("! odd {}", oddity_text(&oddity)),
             Event::Closed(fault) => format!("! closed {}", fault.text),
         }
@@ -223,9 +246,11 @@ fn failure_text(failure: &Failure) -> String {
         Failure::NoResponse { id, .. } => format!("no response {id}"),
         Failure::Broken(fault) => format!("broken {:?} {}", fault.sent, fault.text),
         Failure::Malformed(_) => "malformed".to_owned(),
+        Failure::Invalid(_) => "invalid".to_owned(),
         Failure::NoCommonRevision(theirs) => format!("no common revision {}", theirs.join(",")),
         Failure::NotOpened(error) => format!("not opened {}", error.code),
         Failure::TooManyRounds => "too many rounds".to_owned(),
+        Failure::Reported { report, .. } => format!("reported {}", report.as_str()),
     }
 }
 
@@ -243,21 +268,29 @@ fn oddity_text(oddity: &Oddity) -> String {
     }
 }
 
-fn refused(id: u64, rest: &str) -> Refused {
+fn refused(id: Option<u64>, rest: &str) -> Refused {
     let mut words = rest.splitn(2, ' ');
     let status = words.next().unwrap().parse().unwrap();
-    let rest = words.next().unwrap_or("");
-    let (in_session, body) = match rest.strip_prefix("in-session") {
-        Some(body) => (true, body.trim()),
-        None => (false, rest),
+    let mut rest = words.next().unwrap_or("").trim();
+    let mut takes = |word| match rest.strip_prefix(word) {
+        Some(after) => {
+            rest = after.trim();
+            true
+        }
+        None => false,
+    };
+    let (in_session, scope) = (takes("in-session"), takes("scope"));
+    let challenges = match scope {
+        true => vec!["Bearer error=\"insufficient_scope\", scope=\"s\"".to_owned()],
+        false => Vec::new(),
     };
     let mut message = None;
-    decode(body.as_bytes().to_vec(), &Limits::default(), &mut |one| {
+    decode(rest.as_bytes().to_vec(), &Limits::default(), &mut |one| {
         if let mcpmini::protocol::jsonrpc::decode::Decoded::Message(one) = one {
             message = Some(Box::new(one));
         }
     });
-    Refused { id: Some(id), status, in_session, message, ..Refused::default() }
+    Refused { id, status, in_session, challenges, message, ..Refused::default() }
 }
 
 fn fault(text: &str) -> Fault {
@@ -288,7 +321,10 @@ fn profile(words: &str) -> Profile {
         probe_timeout: Duration::from_millis(2000),
         start_timeout: Some(Duration::from_secs(30)),
         text_ids: words.contains("text-ids"),
+        relays: words.contains("relay"),
         listen: words.contains("listen"),
+        authorizes: words.contains("authorizes"),
+        extensions: Vec::new(),
         tasks: words.contains("tasks"),
     }
 }

@@ -4,6 +4,7 @@
 //! says when it was received, for how long it is good, and how long each page is; then the pages,
 //! as they were received. Entries that may be shared have no context in their name.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -13,6 +14,7 @@ use super::Mode;
 use super::context::Context;
 use crate::config::{Digest, Endpoint, Server};
 use crate::env::Env;
+use crate::protocol::jsonrpc::scan;
 use crate::protocol::{Revision, json};
 use crate::store::{self, Guard};
 
@@ -116,7 +118,7 @@ impl Lists {
         }
         let directory = self.directory.as_deref().filter(|_| self.mode != Mode::Off);
         Key {
-            server: shorten(server.identity.digest()),
+            server: shorten(&server.identity),
             request: shorten(&Digest::of(request.as_bytes())),
             context: directory.and_then(|directory| {
                 Context::of(server, account, &directory.join(SALT_FILE), self.user)
@@ -141,11 +143,37 @@ impl Lists {
     /// hours. One that is good for no time is stale at once, which is better than none for some
     /// ([`Lists::find`]). Answers of more than 8 MiB or of no page are not remembered.
     pub fn put(&self, key: &Key, pages: &[String], ttl: Duration, scope: Scope, now: SystemTime) {
-        if self.mode.writes() {
-            // An older answer could have another scope, and would be found first.
-            self.forget(key);
-            self.write(key, pages, ttl.min(LONGEST), scope, now);
+        if !self.mode.writes() {
+            return;
         }
+        // Most answers that are good for no time are the same each time: that spares the write.
+        let known = if ttl.is_zero() { self.read(key, scope, now) } else { None };
+        if known.is_some_and(|known| !known.is_fresh && known.pages == pages) {
+            return;
+        }
+        // An older answer could have another scope, and would be found first.
+        self.forget(key);
+        self.write(key, pages, ttl.min(LONGEST), scope, now);
+    }
+
+    /// The pages of the latest answer of a server that has a certain member, good or not, and
+    /// whoever asked for it. It is for suggestions while the user types, when there is no time to
+    /// find out what an answer depends on; the files are the user's own.
+    pub fn latest(&self, server: &Digest, member: &str) -> Option<Vec<String>> {
+        let directory = self.directory.as_ref().filter(|_| self.mode.reads())?;
+        let entries = fs::read_dir(directory.join(FOLDER).join(shorten(server))).ok()?;
+        let mut files: Vec<_> = entries
+            .filter_map(|entry| {
+                let entry = entry.ok()?;
+                Some((entry.metadata().ok()?.modified().ok()?, entry.path()))
+            })
+            .collect();
+        files.sort();
+        let found =
+            files.iter().rev().filter_map(|(_, path)| self.load(path)).find(|(_, pages)| {
+                pages.first().is_some_and(|page| scan::member(page, member).is_some())
+            });
+        found.map(|(_, pages)| pages)
     }
 
     /// Forgets an answer.
@@ -167,9 +195,18 @@ impl Lists {
     }
 
     fn read(&self, key: &Key, scope: Scope, now: SystemTime) -> Option<Found> {
-        let path = self.path(key, scope)?;
+        let (head, pages) = self.load(&self.path(key, scope)?)?;
+        let received = SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(head.received))?;
+        let ttl = Duration::from_millis(head.ttl).min(LONGEST);
+        // A moment in the future is a clock that was wrong.
+        let is_fresh = now.duration_since(received).is_ok_and(|age| age < ttl);
+        Some(Found { pages, is_fresh })
+    }
+
+    /// Reads an entry: its head, and its pages.
+    fn load(&self, path: &Path) -> Option<(Head, Vec<String>)> {
         let guard = Guard::Everybody { user: self.user };
-        let text = store::read_text(&path, ENTRY_LIMIT as u64, guard).ok()??;
+        let text = store::read_text(path, ENTRY_LIMIT as u64, guard).ok()??;
         let (head, mut rest) = text.split_once('\n')?;
         let head: Head = serde_json::from_str(head).ok()?;
         if head.version != VERSION {
@@ -182,11 +219,7 @@ impl Lists {
             pages.push(page.to_owned());
             rest = after;
         }
-        let received = SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(head.received))?;
-        let ttl = Duration::from_millis(head.ttl).min(LONGEST);
-        // A moment in the future is a clock that was wrong.
-        let is_fresh = now.duration_since(received).is_ok_and(|age| age < ttl);
-        rest.is_empty().then_some(Found { pages, is_fresh })
+        rest.is_empty().then_some((head, pages))
     }
 
     fn write(
@@ -219,8 +252,8 @@ impl Lists {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-    use std::os::unix::fs::PermissionsExt;
+    use std::fs::{self, File};
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
     use super::*;
     use crate::config::{Overrides, expand, resolve};
@@ -321,6 +354,57 @@ mod tests {
         let day = 24 * 3600 * 1000;
         assert!(kept(&small, Duration::MAX, at(day - 1)));
         assert!(!kept(&small, Duration::MAX, at(day)));
+    }
+
+    #[test]
+    fn what_is_good_for_no_time_can_be_found() {
+        let scratch = Scratch::new();
+        let env = env(&scratch);
+        let lists = Lists::new(&env, Mode::On);
+        let (key, received) = (key(&env), pages(&["{\"tools\":[]}"]));
+        let put = |ttl, now| {
+            lists.put(&key, &received, ttl, Scope::Private, at(now));
+            fs::metadata(scratch.path(&files(&scratch)[0])).unwrap().ino()
+        };
+        let first = put(Duration::ZERO, 0);
+        let stale = Some(Found { pages: received.clone(), is_fresh: false });
+        assert_eq!((lists.get(&key, at(0)), lists.find(&key, at(0))), (None, stale.clone()));
+        assert_eq!(put(Duration::ZERO, 1), first, "the same is not written again");
+        put(TTL, 2);
+        assert!(lists.get(&key, at(2)).is_some());
+        put(Duration::ZERO, 3);
+        assert_eq!(lists.find(&key, at(3)), stale, "the server has changed its mind");
+    }
+
+    #[test]
+    fn the_latest_list_is_found_by_what_is_in_it() {
+        let scratch = Scratch::new();
+        let env = env(&scratch);
+        let lists = Lists::new(&env, Mode::On);
+        let (tools, more, prompts) = ("{\"tools\":[1]}", "{\"tools\":[2]}", "{\"prompts\":[3]}");
+        let put = |method: &str, page: &str, seconds: u64| {
+            let server = server("http://h/", &Overrides::default(), &env);
+            let revision = Revision::named("2026-07-28").unwrap();
+            let key = lists.key(&server, revision, method, "{}", "");
+            lists.put(&key, &pages(&[page]), TTL, Scope::Private, at(0));
+            for file in files(&scratch) {
+                let path = scratch.path(&file);
+                if fs::read_to_string(&path).unwrap().ends_with(page) {
+                    let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+                    File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
+                }
+            }
+        };
+        put("tools/list", tools, 1);
+        put("other/list", more, 3);
+        put("prompts/list", prompts, 2);
+        let identity = server("http://h/", &Overrides::default(), &env).identity;
+        let found = |member| lists.latest(&identity, member);
+        assert_eq!(found("tools"), Some(pages(&[more])));
+        assert_eq!(found("prompts"), Some(pages(&[prompts])));
+        assert_eq!(found("resources"), None);
+        assert_eq!(lists.latest(&Digest::of(b""), "tools"), None);
+        assert_eq!(Lists::new(&env, Mode::Off).latest(&identity, "tools"), None);
     }
 
     #[test]

@@ -44,10 +44,9 @@ impl Answers {
             words.extend(scan::members(object).map(|(key, value)| word(&key, ":=", value)));
         }
         words.extend(elicitation.answers.iter().map(assignment));
-        let otherwise = run.globals.elicit.clone();
         Ok(Answers {
             words,
-            otherwise: otherwise.filter(|elicit| !matches!(elicit, Elicit::Answers(_))),
+            otherwise: elicitation.otherwise.clone(),
             roots: run.globals.root.iter().map(|root| run.env.absolute(root)).collect(),
         })
     }

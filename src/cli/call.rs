@@ -7,6 +7,7 @@ use super::args::Format;
 use super::args::commands::Call;
 use super::catalog::Catalog;
 use super::contact::Contact;
+use super::dry_run;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::output::events;
@@ -39,9 +40,12 @@ pub(super) async fn run(
     }
     let wishes = Wishes::new(run, &call.select, &call.expect, call.save.as_deref())?;
     let mut contact = Contact::find(run, &call.server, executor)?;
+    if call.dry_run {
+        return rehearse(call, &words, &contents, &mut contact);
+    }
     let called = answer(run, call, &words, &contents, wishes, &mut contact).await;
     if let (Format::Events, Err(error)) = (run.settings.output, &called) {
-        events::write_error(error);
+        events::write_error(run, error);
     }
     contact.finish(called).await
 }
@@ -92,7 +96,9 @@ async fn send(
     loop {
         let (params, mirrored) = prepare(call, words, contents, tool.as_ref())?;
         let params = if asks_for_task { params.with("task", "{}") } else { params };
-        match contact.try_request(method::CALL_TOOL, params, mirrored).await? {
+        let request = contact.prepare(method::CALL_TOOL, params, mirrored);
+        let repeatable = tool.as_ref().is_some_and(|tool| tool.annotations.is_repeatable());
+        match contact.try_call(request, repeatable).await? {
             Ok(result) => return Ok(result),
             Err(NoResult::Error(error))
                 if error.code == ErrorObject::HEADER_MISMATCH && !retried =>
@@ -115,9 +121,33 @@ async fn send(
     }
 }
 
+/// Shows what would be sent.
+fn rehearse(
+    call: &Call,
+    words: &Words,
+    contents: &[Vec<u8>],
+    contact: &mut Contact<'_>,
+) -> Result<Exit, Error> {
+    if call.task {
+        contact.allow_tasks();
+    }
+    let tool = match call.no_schema {
+        true => None,
+        false => dry_run::stored_tool(contact, &call.tool, words.needs_schema())?,
+    };
+    let (params, mirrored) = prepare(call, words, contents, tool.as_ref())?;
+    let is_asked = contact.known_revision().is_some_and(|known| known.tasks == Tasks::Asked);
+    let params = match call.task && is_asked && task::may_run_as_task(tool.as_ref()) {
+        true => params.with("task", "{}"),
+        false => params,
+    };
+    dry_run::show(contact, method::CALL_TOOL, params, mirrored)
+}
+
 /// The tool, if anything about it must be known: the types of its arguments, which of them are
-/// mirrored into headers, its output schema, or whether it can run as a task.
-async fn tool(
+/// mirrored into headers, its output schema, whether it can run as a task, or whether it may run
+/// twice.
+pub(super) async fn tool(
     call: &Call,
     words: &Words,
     contact: &mut Contact<'_>,
@@ -127,12 +157,13 @@ async fn tool(
     }
     let needs_revision = contact.is_http() || call.task;
     let revision = match contact.known_revision() {
-        None if needs_revision => contact.settle().await?,
+        None if needs_revision => Some(contact.settle().await?),
         known => known,
     };
     let mirrors = contact.is_http() && revision.is_some_and(|revision| revision.mirrored_headers);
     let tasks = call.task && revision.is_some_and(|revision| revision.tasks == Tasks::Asked);
-    match mirrors || tasks || call.check_output || words.needs_schema() {
+    let retries = 0 < contact.policy().asked;
+    match mirrors || tasks || retries || call.check_output || words.needs_schema() {
         true => Catalog::find(contact, &call.tool).await.map(Some),
         false => Ok(None),
     }
@@ -151,7 +182,7 @@ fn output_schema(call: &Call, tool: Option<&Tool>) -> Result<String, Error> {
 }
 
 /// The parameters of the call, and the arguments to mirror into headers.
-fn prepare(
+pub(super) fn prepare(
     call: &Call,
     words: &Words,
     contents: &[Vec<u8>],
@@ -162,14 +193,18 @@ fn prepare(
     let options = Options { check: !call.no_check };
     let arguments = arguments::build(words, contents, schema.as_ref(), options);
     let arguments = arguments.map_err(|mistake| usage(&mistake))?;
-    let annotated = tool.and_then(Tool::input_schema).map(headers::mirrored);
-    let mirrored = match annotated {
-        Some(Ok(annotated)) => headers::values(&annotated, &arguments)
-            .map_err(|unfit| Error::new(Exit::Usage, unfit.to_string()).phase(Phase::Usage))?,
-        _ => Vec::new(),
-    };
+    let mirrored = tool.map_or(Ok(Vec::new()), |tool| mirrored(tool, &arguments))?;
     let params = Params::new().with("name", json::string(&call.tool)).with("arguments", arguments);
     Ok((params, mirrored))
+}
+
+/// The arguments of a tool to mirror into headers; `arguments` is the text of an object.
+pub(super) fn mirrored(tool: &Tool, arguments: &str) -> Result<Vec<(String, String)>, Error> {
+    match tool.input_schema().map(headers::mirrored) {
+        Some(Ok(annotated)) => headers::values(&annotated, arguments)
+            .map_err(|unfit| Error::new(Exit::Usage, unfit.to_string()).phase(Phase::Usage)),
+        _ => Ok(Vec::new()),
+    }
 }
 
 /// Many servers report a tool that they do not have as a tool that failed. Their list tells them
@@ -204,6 +239,7 @@ fn refused_question(contact: &Contact<'_>, error: Error) -> Error {
     }
 }
 
-fn usage(mistake: &ArgError) -> Error {
+/// The error for arguments that make no sense.
+pub(super) fn usage(mistake: &ArgError) -> Error {
     Error::new(Exit::Usage, mistake.to_string()).phase(Phase::Usage).sent(Sent::No)
 }

@@ -2,7 +2,6 @@
 
 use smol::LocalExecutor;
 
-use super::answer;
 use super::args::Format;
 use super::args::primitives::Complete;
 use super::args::values::Assigned;
@@ -80,7 +79,6 @@ async fn suggest(run: &Run<'_>, params: Params, contact: &mut Contact<'_>) -> Re
         }
         Err(no_result) => return Err(contact.explain(no_result)),
     };
-    answer::validate(&result)?;
     if run.settings.output == Format::Json {
         output::write_line(run, result.as_str())?;
         return Ok(Exit::Ok);

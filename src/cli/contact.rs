@@ -9,24 +9,29 @@ use smol::LocalExecutor;
 use super::args::choices::{IdFormat, Protocol};
 use super::args::settings;
 use super::args::values::Assigned;
+use super::authorize;
 use super::duration;
-use super::errors::{Error, Phase};
+use super::errors::Error;
 use super::exit::Exit;
 use super::explain::{self, Place};
 use super::run::Run;
+use super::session;
 use super::target;
 use super::watcher::Watcher;
-use crate::cache::{Eras, Lists, Mode};
-use crate::client::{self, Client, NoResult, Observer, Reply, Server};
-use crate::config::{self, Binding, Endpoint};
-use crate::protocol::Revision;
+use crate::auth::{Authorizer, How, Person};
+use crate::cache::{Eras, Lists};
+use crate::client::retry::Policy;
+use crate::client::{self, Access, Flights, Landed, Link, NoResult, Observer, Reply, Server};
+use crate::config::{self, Endpoint};
 use crate::protocol::json::{self, Json};
-use crate::protocol::jsonrpc::Limits;
+use crate::protocol::message::Sent;
+use crate::protocol::method;
 use crate::protocol::opening::Certainty;
 use crate::protocol::params::Params;
 use crate::protocol::session::{
-    Abilities, About, Call, Failure, Limit, Profile, Question, TimedOut,
+    Abilities, About, Call, Failure, Limit, Profile, Question, Session, TimedOut,
 };
+use crate::protocol::{Outgoing, Revision};
 use crate::trust;
 
 /// How long a server may leave a probe unanswered before it gets `initialize` beside it. A process
@@ -34,6 +39,10 @@ use crate::trust;
 /// not.
 const PROBE_TIMEOUT_STDIO: Duration = Duration::from_secs(2);
 const PROBE_TIMEOUT_HTTP: Duration = Duration::from_secs(10);
+
+/// How often a repeatable request is sent again by commands that make many, unless `--retry` says
+/// otherwise.
+const RETRIES: u32 = 4;
 
 /// A server that a command works with.
 #[derive(Debug)]
@@ -44,9 +53,13 @@ pub(super) struct Contact<'a> {
     eras: Eras,
     certainty: OnceCell<Certainty>,
     executor: &'a LocalExecutor<'static>,
-    client: Option<Client>,
+    pub(super) link: Option<Link<'a>>,
     watcher: Watcher<'a>,
     tasks: bool,
+    /// Who can log in.
+    pub(super) person: Person,
+    /// Whether a token that is kept does not count.
+    pub(super) anew: bool,
 }
 
 impl<'a> Contact<'a> {
@@ -59,18 +72,10 @@ impl<'a> Contact<'a> {
     ) -> Result<Contact<'a>, Error> {
         let overrides = target::overrides(run)?;
         let resolved = config::resolve(word, run.env, &overrides).map_err(explain::config)?;
-        if resolved.definition.disabled {
-            let text = format!("the server \"{}\" is disabled in the configuration", resolved.name);
-            return Err(Error::new(Exit::Config, text).phase(Phase::Config));
-        }
         trust::admit(&resolved, run.env, &overrides).map_err(explain::trust)?;
         let server = config::expand(&resolved, &overrides, run.env).map_err(explain::config)?;
         target::check_options(run, &server)?;
-        let mode = match run.settings.cache {
-            settings::Cache::On => Mode::On,
-            settings::Cache::Refresh => Mode::Refresh,
-            settings::Cache::Off => Mode::Off,
-        };
+        let mode = run.cache_mode();
         Ok(Contact {
             run,
             watcher: Watcher::new(run)?,
@@ -79,8 +84,13 @@ impl<'a> Contact<'a> {
             certainty: OnceCell::new(),
             server,
             executor,
-            client: None,
+            link: None,
             tasks: false,
+            person: match run.settings.login {
+                true => authorize::person(run, How::Browser),
+                false => Person::absent(),
+            },
+            anew: false,
         })
     }
 
@@ -96,36 +106,28 @@ impl<'a> Contact<'a> {
 
     /// The revision that is spoken, as far as it is known without asking the server.
     pub(super) fn known_revision(&self) -> Option<&'static Revision> {
-        let spoken = self.client.as_ref().and_then(|client| client.session().about());
-        spoken.map(|about| about.revision).or_else(|| match self.certainty() {
+        self.about().map(|about| about.revision).or_else(|| match self.certainty() {
             Certainty::Pinned(revision) | Certainty::Remembered(revision) => Some(revision),
             Certainty::Unknown => None,
         })
     }
 
-    /// Opens the session and waits until the revision is settled; then it tells which it is. `None`
-    /// when the session cannot be opened: the next request says why.
-    pub(super) async fn settle(&mut self) -> Result<Option<&'static Revision>, Error> {
-        self.open()?;
-        let (run, Some(client)) = (self.run, &mut self.client) else { return Ok(None) };
-        let settled = async {
-            client.settle(&mut self.watcher).await;
-            None
-        };
-        match settled.or(ended(run)).await {
-            Some(no_result) => Err(self.explain(no_result)),
-            None => Ok(self.about().map(|about| about.revision)),
-        }
+    /// Opens the session, waits until the revision is settled, and tells which it is.
+    pub(super) async fn settle(&mut self) -> Result<&'static Revision, Error> {
+        let (run, policy) = (self.run, self.policy());
+        let (link, watcher) = self.link()?;
+        let settled = link.settle(&policy, watcher).or(async { Err(ended(run).await) }).await;
+        settled.map_err(|no_result| self.explain(no_result))
     }
 
     /// Waits that long between two requests, unless the run must end before.
     pub(super) async fn pause(&mut self, time: Duration) -> Result<(), NoResult> {
-        let (run, Some(client)) = (self.run, &mut self.client) else { return Ok(()) };
+        let (run, Some(link)) = (self.run, &mut self.link) else { return Ok(()) };
         let passed = async {
-            client.pause(Instant::now() + time, &mut self.watcher).await;
-            None
+            link.pause(Instant::now() + time, &mut self.watcher).await;
+            Ok(())
         };
-        passed.or(ended(run)).await.map_or(Ok(()), Err)
+        passed.or(async { Err(ended(run).await) }).await
     }
 
     /// Answers what the server asks through a task; `None` when nothing answers it.
@@ -150,7 +152,7 @@ impl<'a> Contact<'a> {
     /// Makes a last request for which nobody waits longer than that, whatever else has ended, and
     /// whose answer does not matter.
     pub(super) async fn request_last(&mut self, method: &str, params: Params, time: Duration) {
-        let Some(client) = &mut self.client else { return };
+        let Some(link) = &mut self.link else { return };
         let call = Call {
             method: method.to_owned().into(),
             params,
@@ -158,8 +160,9 @@ impl<'a> Contact<'a> {
             ..Call::default()
         };
         // The next signal is for the end of the conversation.
-        let uninterrupted = futures_lite::future::pending();
-        drop(client.call(call, &mut self.watcher, uninterrupted).await);
+        let mut flights = Flights::new(Policy::ONCE);
+        flights.begin((), call, false);
+        flights.landed(link, &mut self.watcher).await;
     }
 
     /// Makes a request; on failure tells what happened, for callers that can do something about it.
@@ -169,22 +172,98 @@ impl<'a> Contact<'a> {
         params: Params,
         mirrored: Vec<(String, String)>,
     ) -> Result<Result<Json, NoResult>, Error> {
-        self.open()?;
-        let call = Call {
+        let call = self.prepare(method, params, mirrored);
+        self.try_call(call, method::facts(method).repeatable).await
+    }
+
+    /// A request, with the limits that hold for this server.
+    pub(super) fn prepare(
+        &self,
+        method: &str,
+        params: Params,
+        mirrored: Vec<(String, String)>,
+    ) -> Call {
+        Call {
             method: method.to_owned().into(),
             params: self.with_meta(params),
             idle: self.limit(self.run.settings.timeout, self.server.timeout, settings::TIMEOUT),
             deadline: self.run.deadline,
             mirrored,
+        }
+    }
+
+    /// Makes a request that may be sent again if it is `repeatable`.
+    pub(super) async fn try_call(
+        &mut self,
+        call: Call,
+        repeatable: bool,
+    ) -> Result<Result<Json, NoResult>, Error> {
+        let run = self.run;
+        let mut flights = Flights::new(self.policy());
+        flights.begin((), call, repeatable);
+        let landed = async { Ok(self.landed(&mut flights).await) };
+        let interrupted = async { Err(run.interrupted().await) };
+        let result = match landed.or(interrupted).await {
+            Ok(landed) => landed?.result,
+            Err(signal) => {
+                let given_up = self.cancel(&mut flights, "interrupted");
+                let sent = given_up.iter().any(|(_, sent)| *sent != Sent::No);
+                Err(NoResult::Interrupted { signal, sent })
+            }
         };
-        let client = self.client.as_mut().expect("open() has just made it");
-        let result = client.call(call, &mut self.watcher, self.run.interrupted()).await;
         if let Err(NoResult::Failed(Failure::NoCommonRevision(_) | Failure::TimedOut(_))) = &result
         {
             // What was remembered may be the reason.
-            self.eras.forget(self.server.identity.digest());
+            self.eras.forget(&self.server.identity);
         }
         Ok(result)
+    }
+
+    /// Everything that would go out for a request, its own message last. `authorizer` is what gets
+    /// tokens for the server.
+    pub(super) fn rehearse(
+        &self,
+        method: &str,
+        params: Params,
+        mirrored: Vec<(String, String)>,
+        authorizer: Option<&Authorizer>,
+    ) -> Vec<Outgoing> {
+        let call = self.prepare(method, params, mirrored);
+        let mut profile = self.profile();
+        profile.extensions.extend(authorizer.into_iter().flat_map(Authorizer::extensions));
+        client::rehearse(self.certainty(), profile, call)
+    }
+
+    /// Waits for the next of many calls to end, see [`Flights::landed`].
+    pub(super) async fn landed<T>(&mut self, flights: &mut Flights<T>) -> Result<Landed<T>, Error> {
+        let (link, watcher) = self.link()?;
+        Ok(flights.landed(link, watcher).await)
+    }
+
+    /// Gives up all calls, see [`Flights::cancel`].
+    pub(super) fn cancel<T>(&mut self, flights: &mut Flights<T>, reason: &str) -> Vec<(T, Sent)> {
+        match self.link() {
+            Ok((link, _)) => flights.cancel(link, reason, |_| true),
+            // Where the server is cannot be told, so nothing was ever sent.
+            Err(_) => Vec::new(),
+        }
+    }
+
+    /// How often the server was started or reached.
+    pub(super) fn starts(&self) -> u32 {
+        self.link.as_ref().map_or(0, Link::starts)
+    }
+
+    /// How often requests are sent again.
+    pub(super) fn policy(&self) -> Policy {
+        Policy {
+            asked: self.run.globals.retry.unwrap_or(0),
+            unasked: match self.run.globals.retry {
+                None if self.run.command().is_long() => RETRIES,
+                _ => 0,
+            },
+            pause: self.run.globals.retry_delay.unwrap_or(Policy::ONCE.pause),
+        }
     }
 
     fn with_meta(&self, params: Params) -> Params {
@@ -199,7 +278,7 @@ impl<'a> Contact<'a> {
 
     /// What the server said about itself; `None` before the session is open.
     pub(super) fn about(&self) -> Option<&About> {
-        self.client.as_ref().and_then(|client| client.session().about())
+        self.link.as_ref()?.session()?.about()
     }
 
     /// The error for a request without a result.
@@ -208,8 +287,14 @@ impl<'a> Contact<'a> {
         let place =
             Place { stdio, server: &self.server.name, max_time: self.run.settings.max_time };
         let error = explain::no_result(no_result, &place).server(self.server.name.clone());
-        match &self.client {
-            Some(client) if shows_stderr(&error) => error.stderr_tail(client.stderr_tail()),
+        let error = self.without_secrets(self.with_denial(error));
+        if error.stderr_tail.is_some() {
+            return error;
+        }
+        match (&self.link, error.exit) {
+            (Some(link), Exit::Unreachable | Exit::Lost) => error.stderr_tail(link.last_words()),
+            (Some(link), Exit::Protocol | Exit::Timeout) => error.stderr_tail(link.stderr_tail()),
+            // When the server has answered, its other words do not help.
             _ => error,
         }
     }
@@ -222,13 +307,13 @@ impl<'a> Contact<'a> {
     /// Ends the conversation: what is still to be said is said, and nothing of the server is left.
     /// A signal makes it hurry; its number is returned.
     pub(super) async fn close(&mut self) -> Option<i32> {
-        let client = self.client.take()?;
+        let link = self.link.take()?;
         if let Some(revision) = self.watcher.opened()
             && self.pin().is_none()
         {
-            self.eras.remember(self.server.identity.digest(), revision, self.run.env.now());
+            self.eras.remember(&self.server.identity, revision, self.run.env.now());
         }
-        let counts = client.session().counts();
+        let counts = link.session().map(Session::counts).unwrap_or_default();
         if 0 < counts.unknown + counts.late + counts.skipped {
             self.run.remark(&format!(
                 "ignored {} answers that nobody asked for, {} late ones and {} lines that are no messages",
@@ -236,7 +321,7 @@ impl<'a> Contact<'a> {
             ));
         }
         let mut signal = None;
-        client.close(async { signal = Some(self.run.interrupted().await) }).await;
+        link.close(async { signal = Some(self.run.interrupted().await) }).await;
         signal
     }
 
@@ -259,30 +344,50 @@ impl<'a> Contact<'a> {
         }
     }
 
-    fn open(&mut self) -> Result<(), Error> {
-        if self.client.is_some() {
-            return Ok(());
-        }
+    /// The link to the server, which may not be open yet, and who is told what happens on it.
+    pub(super) fn link(&mut self) -> Result<(&mut Link<'a>, &mut Watcher<'a>), Error> {
+        let link = match self.link.take() {
+            Some(link) => link,
+            None => {
+                let access = self.access()?;
+                let authorizer = self.loaded_authorizer(&access.server)?;
+                Link::new(access, authorizer)
+            }
+        };
+        Ok((self.link.insert(link), &mut self.watcher))
+    }
+
+    /// What the session is told about us.
+    fn profile(&self) -> Profile {
         let abilities = self.watcher.abilities();
-        let profile = Profile {
+        Profile {
             client: (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
             abilities,
             probe_timeout: if self.is_http() { PROBE_TIMEOUT_HTTP } else { PROBE_TIMEOUT_STDIO },
             start_timeout: self.start_timeout(),
             tasks: self.tasks,
             text_ids: self.run.globals.id_format == Some(IdFormat::String),
+            relays: self.run.command().is_relay(),
             // Over HTTP a legacy server may put its questions on the stream that nobody asked for.
             listen: self.is_http() && abilities != Abilities::default(),
+            authorizes: false,
+            extensions: Vec::new(),
+        }
+    }
+
+    fn access(&self) -> Result<Access<'a>, Error> {
+        let (executor, limits, certainty) = (self.executor, self.run.limits(), self.certainty());
+        let profile = self.profile();
+        let shared = match self.anew {
+            // Whoever logs in wants to hear from the server itself.
+            true => None,
+            false => session::target(self.run, &self.server, profile.abilities)?,
         };
-        let limits = Limits {
-            message: self.run.globals.max_message.unwrap_or(Limits::default().message),
-            depth: self.run.globals.max_depth.unwrap_or(Limits::default().depth),
+        let server = match shared {
+            Some(shared) => Server::Shared(shared),
+            None => target::server(self.run, &self.server)?,
         };
-        let server = self.target()?;
-        let certainty = || self.certainty();
-        let client = client::open(self.executor, server, limits, certainty, profile);
-        self.client = Some(client);
-        Ok(())
+        Ok(Access { executor, server, limits, certainty, profile })
     }
 
     /// The limit for the start: what is said about it, else what is said about every answer.
@@ -317,35 +422,23 @@ impl<'a> Contact<'a> {
     }
 
     /// What is known about the revision before the server is asked. Looked up once.
-    fn certainty(&self) -> Certainty {
+    pub(super) fn certainty(&self) -> Certainty {
         *self.certainty.get_or_init(|| {
             if let Some(pinned) = self.pin() {
                 return Certainty::Pinned(pinned);
             }
-            match self.eras.recall(self.server.identity.digest(), self.run.env.now()) {
+            match self.eras.recall(&self.server.identity, self.run.env.now()) {
                 Some(revision) => Certainty::Remembered(revision),
                 None => Certainty::Unknown,
             }
         })
     }
-
-    fn target(&self) -> Result<Server, Error> {
-        match &self.server.endpoint {
-            Endpoint::Stdio(endpoint) => Ok(Server::Stdio(target::stdio(self.run, endpoint))),
-            Endpoint::Http(endpoint) => {
-                let target = target::http(self.run, endpoint)?;
-                Ok(match endpoint.binding {
-                    Binding::Sse => Server::Sse(target),
-                    Binding::Auto | Binding::Http => Server::Http(target),
-                })
-            }
-        }
-    }
 }
 
 /// Ready when the run must end without an answer: by a signal, or because its time is over.
-async fn ended(run: &Run<'_>) -> Option<NoResult> {
-    let interrupted = async { NoResult::Interrupted(run.interrupted().await) };
+async fn ended(run: &Run<'_>) -> NoResult {
+    let interrupted =
+        async { NoResult::Interrupted { signal: run.interrupted().await, sent: false } };
     let expired = async {
         match run.deadline {
             Some(deadline) => crate::reactor::Timer::at(deadline).await,
@@ -355,10 +448,5 @@ async fn ended(run: &Run<'_>) -> Option<NoResult> {
         let timed_out = TimedOut { limit, after, sent: false, streaming: false };
         NoResult::Failed(Failure::TimedOut(timed_out))
     };
-    Some(interrupted.or(expired).await)
-}
-
-/// Whether the server's own words help to understand an error. When it has answered, they do not.
-fn shows_stderr(error: &Error) -> bool {
-    matches!(error.exit, Exit::Unreachable | Exit::Lost | Exit::Protocol | Exit::Timeout)
+    interrupted.or(expired).await
 }

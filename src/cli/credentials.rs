@@ -1,23 +1,15 @@
 //! Secrets that the command line refers to: they are read here and go into headers, nowhere else.
 
-use std::io::Read;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
-
 use super::args::choices::BearerFile;
 use super::args::values::Header;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::run::Run;
 use super::sources;
+use crate::config::{self, HttpEndpoint};
 use crate::env::Secret;
 use crate::net::Authorization;
-
-/// How long a command that prints a token may take.
-const COMMAND_LIMIT: Duration = Duration::from_secs(10);
-
-/// The longest token, in bytes.
-const TOKEN_LIMIT: usize = 64 << 10;
+use crate::protocol::mask::MASK;
 
 /// The headers of `-H` and `--header-file`.
 pub(super) fn headers(run: &Run<'_>) -> Result<Vec<(String, Secret)>, Error> {
@@ -39,70 +31,84 @@ pub(super) fn headers(run: &Run<'_>) -> Result<Vec<(String, Secret)>, Error> {
     Ok(headers)
 }
 
-/// The token of `--bearer-file` or `--bearer-command`.
-pub(super) fn authorization(run: &Run<'_>) -> Result<Authorization, Error> {
-    let (flag, token) = match (&run.globals.bearer_file, &run.globals.bearer_command) {
-        (None, None) => return Ok(Authorization::none()),
+/// The token that was given: by `--bearer-file` or `--bearer-command`, else by a variable.
+pub(super) fn authorization(
+    run: &Run<'_>,
+    server: &str,
+    endpoint: &HttpEndpoint,
+) -> Result<Authorization, Error> {
+    let (what, token) = match (&run.globals.bearer_file, &run.globals.bearer_command) {
+        (None, None) => match from_variable(run, server, endpoint)? {
+            Some((name, token)) => (name, token),
+            None => return Ok(Authorization::none()),
+        },
         (Some(_), Some(_)) => {
             let text = "--bearer-file and --bearer-command exclude each other";
             return Err(Error::new(Exit::Usage, text).phase(Phase::Usage));
         }
         (Some(BearerFile::Path(path)), None) => {
-            ("--bearer-file", sources::text_file(run, path, "--bearer-file")?)
+            ("--bearer-file".to_owned(), sources::text_file(run, path, "--bearer-file")?)
         }
         (Some(BearerFile::Descriptor(number)), None) => {
             let path = format!("/dev/fd/{number}");
-            ("--bearer-file", sources::text_file(run, path.as_ref(), "--bearer-file")?)
+            let token = sources::text_file(run, path.as_ref(), "--bearer-file")?;
+            ("--bearer-file".to_owned(), token)
         }
-        (None, Some(command)) => ("--bearer-command", output_of(command.as_str(), run)?),
+        (None, Some(_)) if run.command().is_dry_run() => {
+            ("--bearer-command".to_owned(), MASK.to_owned())
+        }
+        (None, Some(command)) => ("--bearer-command".to_owned(), output_of(command.as_str(), run)?),
     };
+    let fail = |text: &str| Error::new(Exit::Auth, format!("{what}: {text}")).phase(Phase::Config);
     // Editors and `echo` end a file with a line feed that is no part of the token.
     let token = token.trim();
     if token.is_empty() {
-        return Err(
-            Error::new(Exit::Auth, format!("{flag}: the token is empty")).phase(Phase::Config)
-        );
+        return Err(fail("the token is empty"));
     }
-    Authorization::bearer(token).map_err(|_| {
-        let text = format!("{flag}: the token has characters that no header can carry");
-        Error::new(Exit::Auth, text).phase(Phase::Config)
-    })
+    Authorization::bearer(token)
+        .map_err(|_| fail("the token has characters that no header can carry"))
+}
+
+/// The token in `MCPMINI_TOKEN_NAME`, or in `MCPMINI_TOKEN`, which is for the one server that the
+/// command names. What the command line says about tokens counts more.
+fn from_variable(
+    run: &Run<'_>,
+    server: &str,
+    endpoint: &HttpEndpoint,
+) -> Result<Option<(String, String)>, Error> {
+    let is_authorization = |name: &str| name.eq_ignore_ascii_case("authorization");
+    let in_file = run.globals.header_file.is_some()
+        && endpoint.headers.iter().any(|(name, _)| is_authorization(name));
+    let on_line = run.globals.header.iter().any(|header| is_authorization(&header.name));
+    if in_file || on_line || run.access.given().is_some_and(|flag| flag != "--login") {
+        return Ok(None);
+    }
+    let of_server = config::is_name(server).then(|| format!("MCPMINI_TOKEN_{}", variable(server)));
+    for name in of_server.into_iter().chain(["MCPMINI_TOKEN".to_owned()]) {
+        if let Some(value) = run.env.setting(&name) {
+            let token = value.into_string().map_err(|_| {
+                Error::new(Exit::Auth, format!("{name}: the token is not UTF-8"))
+                    .phase(Phase::Config)
+            })?;
+            return Ok(Some((name, token)));
+        }
+    }
+    Ok(None)
+}
+
+/// A name as it stands in a variable: `my-server.io` becomes `MY_SERVER_IO`.
+fn variable(name: &str) -> String {
+    let letter = |letter: char| match letter.is_ascii_alphanumeric() {
+        true => letter.to_ascii_uppercase(),
+        false => '_',
+    };
+    name.chars().map(letter).collect()
 }
 
 /// What a command prints. It gets neither our standard input nor more time than it should need.
 fn output_of(command: &str, run: &Run<'_>) -> Result<String, Error> {
-    let fail = |text: String| {
-        Error::new(Exit::Auth, format!("--bearer-command: {text}")).phase(Phase::Config)
-    };
-    let mut shell = Command::new("sh");
-    shell.arg("-c").arg(command).stdin(Stdio::null()).stdout(Stdio::piped());
-    if let Some(cwd) = &run.env.cwd {
-        shell.current_dir(cwd);
-    }
-    let mut child = shell.spawn().map_err(|error| fail(format!("cannot run sh: {error}")))?;
-    let pipe = child.stdout.take().expect("the output was asked for as a pipe");
-    let reader = std::thread::spawn(move || {
-        let mut text = String::new();
-        pipe.take(TOKEN_LIMIT as u64 + 1).read_to_string(&mut text).map(|_| text)
-    });
-    let deadline = Instant::now() + COMMAND_LIMIT;
-    let status = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break status,
-            Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(5)),
-            Ok(None) | Err(_) => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(fail(format!("it took longer than {} s", COMMAND_LIMIT.as_secs())));
-            }
-        }
-    };
-    if !status.success() {
-        return Err(fail(format!("it failed with {status}")));
-    }
-    match reader.join() {
-        Ok(Ok(text)) if text.len() <= TOKEN_LIMIT => Ok(text),
-        Ok(Ok(_)) => Err(fail("it printed more than a token".to_owned())),
-        _ => Err(fail("it did not print text".to_owned())),
-    }
+    let printed = config::run_secret_command(command, run.env);
+    printed.map(|secret| secret.expose().to_owned()).map_err(|fault| {
+        Error::new(Exit::Auth, format!("--bearer-command: {fault}")).phase(Phase::Config)
+    })
 }

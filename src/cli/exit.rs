@@ -36,8 +36,14 @@ pub enum Exit {
     Bug,
     /// A time limit was reached.
     Timeout,
+    /// The command of `session` cannot be executed.
+    NotExecutable,
+    /// The command of `session` was not found.
+    NotFound,
     /// A signal with this number.
     Signal(u8),
+    /// The command of `session` ended with this code.
+    Command(u8),
 }
 
 /// One line of the table of exit codes.
@@ -52,6 +58,9 @@ pub struct Row {
     /// Whether a script may try again; empty when there is nothing to retry.
     pub retry: &'static str,
 }
+
+/// What `session` ends with is the business of its command, and so stands in no table.
+static OF_COMMAND: Row = row(Exit::Command(0), "command", "what the command ended with", "");
 
 /// All exit codes, in the order of their numbers.
 #[rustfmt::skip] // One line each: it is a table.
@@ -70,6 +79,8 @@ pub const TABLE: &[Row] = &[
     row(Exit::Mismatch, "mismatch", "the answer is not what was required", "no"),
     row(Exit::Bug, "bug", "internal error, please report it", "no"),
     row(Exit::Timeout, "timeout", "a time limit was reached; it may have run", "only if idempotent"),
+    row(Exit::NotExecutable, "not_executable", "session: the command cannot be executed", "no"),
+    row(Exit::NotFound, "not_found", "session: the command was not found", "no"),
     row(Exit::Signal(0), "aborted", "ended by signal N; it may have run", "only if idempotent"),
 ];
 
@@ -105,8 +116,11 @@ impl Exit {
             Exit::Mismatch => 11,
             Exit::Bug => 70,
             Exit::Timeout => 124,
+            Exit::NotExecutable => 126,
+            Exit::NotFound => 127,
             // As shells report it. Signal numbers end at 64.
             Exit::Signal(number) => 128 | (number & 0x7f),
+            Exit::Command(code) => code,
         }
     }
 
@@ -122,6 +136,9 @@ impl Exit {
 
     /// The line of the table that explains it.
     pub fn row(self) -> &'static Row {
+        if let Exit::Command(_) = self {
+            return &OF_COMMAND;
+        }
         let explains = |row: &&Row| discriminant(&row.exit) == discriminant(&self);
         TABLE.iter().find(explains).expect("the table explains every exit")
     }
@@ -161,8 +178,11 @@ mod tests {
         check(Exit::Mismatch, 11, "mismatch");
         check(Exit::Bug, 70, "bug");
         check(Exit::Timeout, 124, "timeout");
+        check(Exit::NotExecutable, 126, "not_executable");
+        check(Exit::NotFound, 127, "not_found");
         check(Exit::Signal(2), 130, "aborted");
         check(Exit::Signal(15), 143, "aborted");
+        check(Exit::Command(42), 42, "command");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Why there is no answer: from what the lower floors saw to an error with an exit code.
 
-use super::duration::{self, Limit as Duration};
+use super::duration;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use crate::client::NoResult;
@@ -21,7 +21,7 @@ pub(super) struct Place<'a> {
     /// The server, as the command line names it.
     pub(super) server: &'a str,
     /// The limit on everything.
-    pub(super) max_time: Option<Duration>,
+    pub(super) max_time: Option<duration::Limit>,
 }
 
 /// The error for a request without a result.
@@ -34,13 +34,23 @@ pub(super) fn no_result(no_result: NoResult, place: &Place<'_>) -> Error {
             error.phase(Phase::Request).hint("it would be tolerated without --strict")
         }
         NoResult::Asked(question) => asked(&question),
-        NoResult::Interrupted(signal) => interrupted(signal),
+        NoResult::Interrupted { signal, sent } => interrupted(signal)
+            .phase(Phase::Request)
+            .sent(if sent { Sent::Maybe } else { Sent::No }),
     }
 }
 
-/// A run that a signal has ended.
+/// The error for a run that a signal has ended.
 pub(super) fn interrupted(signal: i32) -> Error {
     Error::new(Exit::Signal(signal as u8), format!("interrupted by signal {signal}"))
+}
+
+/// The error for a run whose time is over.
+pub(super) fn expired(max_time: Option<duration::Limit>) -> Error {
+    let limit =
+        max_time.and_then(duration::Limit::duration).map(duration::show).unwrap_or_default();
+    let text = format!("not done within {limit}, the limit for everything");
+    Error::new(Exit::Timeout, text).hint("see --max-time")
 }
 
 /// An error that the server answered with.
@@ -80,6 +90,10 @@ fn failed(failure: Failure, place: &Place<'_>) -> Error {
                 format!("the answer is no JSON-RPC response: {}", malformed_text(&malformed));
             Error::new(Exit::Protocol, text).phase(Phase::Request).sent(Sent::Yes)
         }
+        Failure::Invalid(invalid) => {
+            let text = format!("the server sent invalid JSON: {}", invalid.reason);
+            Error::new(Exit::Protocol, text).phase(Phase::Request).sent(Sent::Yes)
+        }
         Failure::NoCommonRevision(theirs) => {
             let ours: Vec<&str> = Revision::all().iter().map(|revision| revision.date).collect();
             let theirs = match theirs.is_empty() {
@@ -96,6 +110,7 @@ fn failed(failure: Failure, place: &Place<'_>) -> Error {
             let explained = Error::from(&error).phase(Phase::Negotiate).sent(Sent::No);
             explained.hint("the server refused to open a session")
         }
+        Failure::Reported { report, .. } => Error::from_json(report.as_str()),
         Failure::TooManyRounds => {
             let text = "the server asks for input again and again";
             Error::new(Exit::Protocol, text).phase(Phase::Request).sent(Sent::Yes)
@@ -104,6 +119,7 @@ fn failed(failure: Failure, place: &Place<'_>) -> Error {
 }
 
 fn timeout(timed_out: TimedOut, place: &Place<'_>) -> Error {
+    let sent = if timed_out.sent { Sent::Maybe } else { Sent::No };
     let milliseconds = timed_out.after.as_millis();
     let (text, phase, hint) = match timed_out.limit {
         Limit::Start => (
@@ -123,22 +139,17 @@ fn timeout(timed_out: TimedOut, place: &Place<'_>) -> Error {
             (format!("Request timeout after {milliseconds}ms"), Phase::Request, "see --timeout")
         }
         Limit::Total => {
-            let limit = place.max_time.and_then(Duration::duration).map(duration::show);
-            let limit = limit.unwrap_or_default();
             let phase = if timed_out.sent { Phase::Request } else { Phase::Start };
-            (format!("not done within {limit}, the limit for everything"), phase, "see --max-time")
+            return expired(place.max_time).phase(phase).sent(sent);
         }
     };
-    let sent = if timed_out.sent { Sent::Maybe } else { Sent::No };
     Error::new(Exit::Timeout, text).phase(phase).sent(sent).hint(hint)
 }
 
 fn refused(refused: &Refused) -> Error {
     let error = Error::from(refused).phase(Phase::Request);
     let hint = match refused.status {
-        401 => {
-            "the server wants a token: --bearer-file FILE, --bearer-command CMD or -H 'Authorization: …'"
-        }
+        401 => "the server does not take the token that it was given",
         403 => "the token does not allow this",
         404 | 405 => "is this the address of an MCP endpoint?",
         300..=399 => {

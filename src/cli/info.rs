@@ -36,8 +36,7 @@ async fn show(run: &Run<'_>, contact: &mut Contact<'_>) -> Result<Exit, Error> {
     contact.settle().await?;
     let greeting = match contact.about().and_then(|about| about.greeting.clone()) {
         Some(greeting) => greeting,
-        // A server whose era was remembered has not introduced itself in this run. When the
-        // session could not be opened, this request tells why.
+        // A server whose era was remembered has not introduced itself in this run.
         None => contact.request(method::DISCOVER, Params::new(), Vec::new()).await?,
     };
     let milliseconds = begun.elapsed().as_millis();

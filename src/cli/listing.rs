@@ -3,7 +3,6 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
-use super::answer;
 use super::contact::Contact;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
@@ -14,8 +13,8 @@ use crate::protocol::json::Json;
 use crate::protocol::jsonrpc::{ErrorObject, scan};
 use crate::protocol::method;
 
-/// The longest list that is read, in bytes.
-const LONGEST: usize = 512 << 20;
+/// The longest list that is read, in bytes. One that is longer has no end.
+const LONGEST: usize = 64 << 20;
 
 /// The longest list of which a copy is kept to store it, in bytes.
 const LONGEST_STORED: usize = 8 << 20;
@@ -51,32 +50,37 @@ pub(super) async fn fetch(
 ) -> Result<(), Error> {
     let mut place = Pages::default();
     let mut copy = Copy::default();
-    loop {
+    let is_whole = loop {
         let page = match contact.try_request(method, place.params(), Vec::new()).await? {
             Ok(page) => page,
             Err(no_result) => return Err(unlisted(contact, method, no_result)),
         };
-        answer::validate(&page)?;
-        let is_new = copy.add(&page)?;
+        let is_new = copy.add(&page);
         let more = if is_new { place.turn(&page) } else { Err(RepeatedPage) };
         if is_new {
             look(page)?;
         }
         match more {
-            Ok(true) => (),
-            Ok(false) => break,
+            Ok(true) if copy.size <= LONGEST => (),
+            Ok(false) => break true,
+            Ok(true) => {
+                let text =
+                    format!("the list of {} is cut off at {} MiB", what(method), LONGEST >> 20);
+                contact.run.warn(&text);
+                break false;
+            }
             Err(RepeatedPage) => {
                 let list = what(method);
                 let text = format!("the list of {list} has no end: one of its pages came again");
                 contact.run.warn(&text);
-                break;
+                break false;
             }
         }
-    }
+    };
     let Some(revision) = contact.known_revision() else {
         return Err(Error::new(Exit::Bug, "a session without a revision has answered"));
     };
-    if let Some(pages) = copy.pages {
+    if let Some(pages) = copy.pages.filter(|_| is_whole) {
         let ttl = copy.time_to_live.filter(|_| revision.cacheable).unwrap_or_default();
         let scope = if copy.is_public { Scope::Public } else { Scope::Private };
         let key = key(contact, revision, method);
@@ -170,19 +174,15 @@ impl Default for Copy {
 impl Copy {
     /// Adds a page; false when it is the last one once more. Errors when the list is too long for
     /// any use.
-    fn add(&mut self, page: &Json) -> Result<bool, Error> {
+    fn add(&mut self, page: &Json) -> bool {
         let text = page.as_str();
         let mut hasher = DefaultHasher::new();
         text.hash(&mut hasher);
         let hash = hasher.finish();
         if self.last.replace(hash) == Some(hash) {
-            return Ok(false);
+            return false;
         }
         self.size += text.len();
-        if LONGEST < self.size {
-            let text = format!("the list is longer than {} MiB", LONGEST >> 20);
-            return Err(Error::new(Exit::Protocol, text).phase(Phase::Request));
-        }
         match &mut self.pages {
             Some(pages) if self.size <= LONGEST_STORED => pages.push(text.to_owned()),
             _ => self.pages = None,
@@ -192,7 +192,7 @@ impl Copy {
         self.time_to_live = self.time_to_live.zip(time).map(|(least, time)| least.min(time));
         let scope = scan::member(text, "cacheScope").and_then(scan::unescape);
         self.is_public &= Scope::named(scope.as_deref()) == Scope::Public;
-        Ok(true)
+        true
     }
 }
 
@@ -204,7 +204,7 @@ mod tests {
     fn copy(pages: &[&str]) -> (Option<u128>, bool) {
         let mut copy = Copy::default();
         for page in pages {
-            assert_eq!(copy.add(&Json::from(*page)), Ok(true));
+            assert!(copy.add(&Json::from(*page)));
         }
         (copy.time_to_live.map(|time| time.as_millis()), copy.is_public)
     }
@@ -225,11 +225,11 @@ mod tests {
     fn a_page_that_comes_again_is_noticed_and_a_long_list_is_not_stored() {
         let mut copy = Copy::default();
         let page = Json::from(format!("\"{}\"", "x".repeat(LONGEST_STORED / 2)));
-        assert_eq!(copy.add(&page), Ok(true));
-        assert_eq!(copy.add(&page), Ok(false));
+        assert!(copy.add(&page));
+        assert!(!copy.add(&page));
         assert!(copy.pages.is_some());
-        assert_eq!(copy.add(&Json::from("{}")), Ok(true));
-        assert_eq!(copy.add(&page), Ok(true));
+        assert!(copy.add(&Json::from("{}")));
+        assert!(copy.add(&page));
         assert_eq!(copy.pages, None);
     }
 }

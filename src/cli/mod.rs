@@ -7,74 +7,90 @@ pub mod exit;
 pub mod help;
 pub mod terminal;
 
+mod access;
 mod answer;
 mod answers;
 mod approve;
+mod authorize;
+mod batch;
+mod bench;
 mod call;
 mod catalog;
 mod complete;
+mod completions;
+mod config;
 mod contact;
 mod credentials;
 mod describe;
+mod dry_run;
 mod explain;
 mod find;
 mod info;
 mod lines;
 mod listing;
+mod login;
 mod output;
 mod pattern;
 mod ping;
 mod prompts;
 mod read;
+mod replay;
 mod resources;
 mod rpc;
 mod run;
 mod schema;
+mod session;
 mod sources;
 mod target;
 mod task;
 mod together;
 mod tools;
+mod tracer;
 mod watcher;
 
 use std::pin::Pin;
 
 use smol::LocalExecutor;
 
-use self::args::{Command, parse};
+use self::args::stop::Farewell;
+use self::args::{Command, Stop, parse};
 use self::errors::Error;
 use self::exit::Exit;
 use self::run::Run;
 use self::terminal::Stream;
 use crate::env::Env;
+use crate::env::streams::ENDLESS;
 use crate::reactor;
 
 /// Does what the command line says; tells how the program ends.
 pub fn main(env: &Env) -> Exit {
+    if env.args.get(1).is_some_and(|word| word == completions::WORD) {
+        return completions::answer(env);
+    }
+    if env.args.get(1..).is_some_and(help::is_man_wanted) {
+        return print(Stream::Stdout, &help::man(), Exit::Ok);
+    }
     let variable = |name: &str| env.setting(name).and_then(|value| value.into_string().ok());
     let words = env.args.iter().skip(1).cloned().collect();
     let invocation = match parse(words) {
         Ok(invocation) => invocation,
-        Err(stop) => {
-            let farewell = stop.farewell(&variable, Stream::is_terminal);
-            return match farewell.stream.write_text(&farewell.text) {
-                Ok(()) => farewell.exit,
-                Err(unwritten) => output::unwritten(unwritten).exit,
-            };
+        Err(stop) => return say_farewell(&stop.farewell(&variable, Stream::is_terminal)),
+    };
+    let settings = match invocation.settings(&variable) {
+        Ok(settings) => settings,
+        Err(mistake) => {
+            let stop = Stop::late(mistake, &invocation.globals);
+            return say_farewell(&stop.farewell(&variable, Stream::is_terminal));
         }
     };
-    let run = match Run::new(&invocation, env, &variable) {
-        Ok(run) => run,
-        Err(error) => {
-            run::report(&error, invocation.globals.json_errors, env);
-            return error.exit;
-        }
-    };
+    let run = Run::new(&invocation, settings, env);
     let executor = LocalExecutor::new();
-    let outcome = match output::check(&run) {
-        Ok(()) => reactor::block_on(reactor::with_tasks(&executor, work(&run, &executor))),
-        Err(error) => Err(error),
-    };
+    let outcome = begin(&run).and_then(|()| {
+        let work = work(&run, &executor);
+        let outcome = reactor::block_on(reactor::with_tasks(&executor, work));
+        run.check_trace();
+        outcome
+    });
     match outcome {
         Ok(exit) => exit,
         Err(error) => {
@@ -82,6 +98,24 @@ pub fn main(env: &Env) -> Exit {
             error.exit
         }
     }
+}
+
+fn say_farewell(farewell: &Farewell) -> Exit {
+    print(farewell.stream, &farewell.text, farewell.exit)
+}
+
+/// Prints a text that is all there is to do.
+fn print(stream: Stream, text: &str, exit: Exit) -> Exit {
+    match stream.write(text.as_bytes(), ENDLESS) {
+        Ok(()) => exit,
+        Err(unwritten) => output::unwritten(unwritten).exit,
+    }
+}
+
+/// What must be right before any command begins.
+fn begin(run: &Run<'_>) -> Result<(), Error> {
+    output::check(run)?;
+    run.open_trace()
 }
 
 /// What a command does. Each is a future of its own in memory: one for all would be as large as the
@@ -106,6 +140,19 @@ fn work<'a>(run: &'a Run<'a>, executor: &'a LocalExecutor<'static>) -> Work<'a> 
         Command::Info(info) => Box::pin(info::run(run, info, executor)),
         Command::Ping(ping) => Box::pin(ping::run(run, ping, executor)),
         Command::Rpc(rpc) => Box::pin(rpc::run(run, rpc, executor)),
+        Command::Batch(batch) => Box::pin(batch::run(run, batch, executor)),
+        Command::Bench(bench) => Box::pin(bench::run(run, bench, executor)),
+        Command::Session(session) => Box::pin(session::run(run, session, executor)),
         Command::Approve(approve) => Box::pin(async { approve::run(run, approve) }),
+        Command::Login(command) => Box::pin(login::login(run, command, executor)),
+        Command::Logout(command) => Box::pin(login::logout(run, command, executor)),
+        Command::Token(command) => Box::pin(login::token(run, command, executor)),
+        Command::Add(add) => Box::pin(async { config::add(run, add) }),
+        Command::Remove(remove) => Box::pin(async { config::remove(run, remove) }),
+        Command::Config(config) => Box::pin(async { config::run(run, config) }),
+        Command::Replay(replay) => Box::pin(replay::run(run, replay)),
+        Command::Completions(wanted) => {
+            Box::pin(async { completions::print_script(run, wanted.shell) })
+        }
     }
 }

@@ -30,7 +30,7 @@ async fn round_trip(run: &Run<'_>, contact: &mut Contact<'_>) -> Result<Exit, Er
     // Opening the session is not part of the round trip.
     let revision = contact.settle().await?;
     // The modern era has no `ping`: every server must answer `server/discover`.
-    let modern = revision.is_some_and(|revision| revision.era == Era::Modern);
+    let modern = revision.era == Era::Modern;
     let method = if modern { method::DISCOVER } else { method::PING };
     let begun = Instant::now();
     contact.request(method, Params::new(), Vec::new()).await?;

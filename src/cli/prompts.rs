@@ -2,7 +2,7 @@
 
 use smol::LocalExecutor;
 
-use super::answer::{self, Printer, Wishes, text_of};
+use super::answer::{Printer, Wishes, text_of};
 use super::args::primitives::{Prompt, Prompts};
 use super::contact::Contact;
 use super::errors::{Error, Phase};
@@ -84,7 +84,6 @@ async fn fill(
         Ok(result) => result,
         Err(no_result) => return Err(explain(contact, &prompt.name, arguments, no_result).await),
     };
-    answer::validate(&result)?;
     let mut parts = Parts::new(run);
     let written = wishes.write(&mut parts, result.as_str());
     let messages = prompt::messages(result.as_str(), &mut Document::new());

@@ -5,6 +5,7 @@ use smol::LocalExecutor;
 use super::answer::Wishes;
 use super::args::commands::Rpc;
 use super::contact::Contact;
+use super::dry_run;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::explain;
@@ -12,8 +13,12 @@ use super::output::{self, Parts};
 use super::run::Run;
 use super::sources;
 use crate::client::NoResult;
-use crate::protocol::json::Json;
+use crate::protocol::json::{self, Json};
+use crate::protocol::jsonrpc::ErrorObject;
+use crate::protocol::message::Sent;
+use crate::protocol::method;
 use crate::protocol::params::Params;
+use crate::protocol::similar::closest;
 
 /// Sends a request and prints its result, or the whole message that came back.
 pub(super) async fn run(
@@ -23,15 +28,29 @@ pub(super) async fn run(
 ) -> Result<Exit, Error> {
     let params = params(run, rpc)?;
     let mut contact = Contact::find(run, &rpc.server, executor)?;
+    if rpc.dry_run {
+        return dry_run::show(&contact, &rpc.method, params, Vec::new());
+    }
     let answered = exchange(run, rpc, params, &mut contact).await;
+    let answered = answered.map_err(|error| suggest(error, &rpc.method));
     contact.finish(answered).await
+}
+
+/// Says which method was likely meant when the server does not know one. That is no reason not to
+/// send it: servers have methods of their own.
+fn suggest(error: Error, method: &str) -> Error {
+    let is_unknown = error.code == Some(ErrorObject::METHOD_NOT_FOUND);
+    match closest(method, method::names()).filter(|nearest| is_unknown && *nearest != method) {
+        Some(nearest) => error.hint(format!("did you mean {nearest}?")),
+        None => error,
+    }
 }
 
 fn params(run: &Run<'_>, rpc: &Rpc) -> Result<Params, Error> {
     let usage = |text: String| Error::new(Exit::Usage, text).phase(Phase::Usage);
     let bytes = match rpc.params.as_deref() {
         None => return Ok(Params::new()),
-        Some("-" | "@-") => sources::stdin()?,
+        Some("-" | "@-") => sources::stdin(run)?,
         Some(word) => match word.strip_prefix('@') {
             Some(path) => sources::file(run, path)?,
             None => word.as_bytes().to_vec(),
@@ -52,7 +71,7 @@ async fn exchange(
 ) -> Result<Exit, Error> {
     match contact.try_request(&rpc.method, params, Vec::new()).await? {
         Ok(result) if rpc.envelope => {
-            output::write_line(run, result.frame())?;
+            write_envelope(run, &result)?;
             Ok(Exit::Ok)
         }
         Ok(result) => {
@@ -61,7 +80,7 @@ async fn exchange(
         }
         Err(NoResult::Error(error)) if rpc.envelope => {
             if let Some(source) = &error.source {
-                output::write_line(run, source.frame())?;
+                write_envelope(run, source)?;
             }
             Err(explain::rpc(&error).server(contact.server.name.clone()))
         }
@@ -79,4 +98,15 @@ fn write(run: &Run<'_>, rpc: &Rpc, result: &Json) -> Result<(), Error> {
     }
     parts.finish_unless_failed(written.is_err())?;
     written.map(drop)
+}
+
+/// Writes the whole message that a part came in.
+fn write_envelope(run: &Run<'_>, part: &Json) -> Result<(), Error> {
+    match json::validate(part.frame()) {
+        Ok(()) => output::write_line(run, part.frame()),
+        Err(invalid) => {
+            let text = format!("the server sent invalid JSON: {}", invalid.reason);
+            Err(Error::new(Exit::Protocol, text).phase(Phase::Request).sent(Sent::Yes))
+        }
+    }
 }

@@ -1,21 +1,30 @@
 //! One run of the program: what was asked for, and the ways to say something beside the answer.
 
+use std::cell::{Cell, OnceCell};
 use std::time::Instant;
 
-use super::args::settings::{self, Environment, Settings};
-use super::args::{Command, Globals, Invocation};
+
+use super::args::settings::{self, Settings};
+use super::args::{Access, Command, Globals, Invocation};
 use super::errors::warnings::Style;
 use super::errors::{Error, Warnings};
 use super::exit::Exit;
+use super::explain;
 use super::terminal::Stream;
+use super::tracer::Tracer;
+use crate::cache::Mode;
 use crate::env::Env;
 use crate::env::signals::Endings;
+use crate::protocol::jsonrpc::Limits;
+use crate::protocol::trace::Trace;
 
 /// One run of the program.
 #[derive(Debug)]
 pub(super) struct Run<'a> {
     /// The options of every command.
     pub(super) globals: &'a Globals,
+    /// Those of them that are about tokens.
+    pub(super) access: &'a Access,
     /// The words after `--`.
     pub(super) tail: &'a [String],
     /// What options and environment say together.
@@ -26,35 +35,35 @@ pub(super) struct Run<'a> {
     pub(super) deadline: Option<Instant>,
     command: &'a Command,
     warnings: Warnings,
+    tracer: OnceCell<Tracer>,
     endings: Endings,
+    /// How many signals have come, and the number of the last one.
+    interruptions: Cell<(u32, i32)>,
 }
 
 impl<'a> Run<'a> {
     /// A run that begins now.
-    pub(super) fn new(
-        invocation: &'a Invocation,
-        env: &'a Env,
-        variable: Environment<'_>,
-    ) -> Result<Run<'a>, Error> {
-        let settings = invocation.settings(variable)?;
-        let endings = Endings::watch()
-            .map_err(|error| Error::new(Exit::Bug, format!("cannot watch for signals: {error}")))?;
+    pub(super) fn new(invocation: &'a Invocation, settings: Settings, env: &'a Env) -> Run<'a> {
         let total = settings.max_time.unwrap_or(settings::MAX_TIME).duration();
         let style = match (invocation.globals.quiet, settings.json_errors) {
             (true, _) => Style::Quiet,
             (false, true) => Style::Json,
             (false, false) => Style::Text { colored: settings.color.applies(env.terminals.stderr) },
         };
-        Ok(Run {
+        Run {
             globals: &invocation.globals,
+            access: &invocation.access,
             tail: &invocation.tail,
             deadline: total.map(|total| Instant::now() + total),
             settings,
             env,
             command: &invocation.command,
             warnings: Warnings::new(style),
-            endings,
-        })
+            tracer: OnceCell::new(),
+            // Without it, a signal ends us at once, and the end of its input ends the server.
+            endings: Endings::watch().unwrap_or_default(),
+            interruptions: Cell::default(),
+        }
     }
 
     /// What to do.
@@ -62,24 +71,93 @@ impl<'a> Run<'a> {
         self.command
     }
 
-    /// The number of the next signal that asks us to end.
+    /// The bounds on messages.
+    pub(super) fn limits(&self) -> Limits {
+        Limits {
+            message: self.globals.max_message.unwrap_or(Limits::default().message),
+            depth: self.globals.max_depth.unwrap_or(Limits::default().depth),
+        }
+    }
+
+    /// How far what was learnt before may be used.
+    pub(super) fn cache_mode(&self) -> Mode {
+        match self.settings.cache {
+            settings::Cache::On => Mode::On,
+            settings::Cache::Refresh => Mode::Refresh,
+            settings::Cache::Off => Mode::Off,
+        }
+    }
+
+    /// The number of the next signal that asks us to end. Everybody who waits is told; all must
+    /// wait in one task.
     pub(super) async fn interrupted(&self) -> i32 {
-        self.endings.next().await
+        let seen = self.interruptions.get().0;
+        loop {
+            self.note_signals();
+            match self.interruptions.get() {
+                (count, signal) if seen < count => return signal,
+                // Whoever is woken first takes it; the others see that it was counted.
+                _ => self.endings.came().await,
+            }
+        }
+    }
+
+    /// Takes note of the signals that have come.
+    fn note_signals(&self) {
+        while let Some(signal) = self.endings.take() {
+            self.interruptions.set((self.interruptions.get().0 + 1, signal));
+        }
+    }
+
+    /// What has ended the run while nobody could wait for it, as an error.
+    pub(super) fn over(&self) -> Option<Error> {
+        self.note_signals();
+        if let (1.., signal) = self.interruptions.get() {
+            return Some(explain::interrupted(signal));
+        }
+        let is_late = self.deadline.is_some_and(|deadline| deadline <= Instant::now());
+        is_late.then(|| explain::expired(self.settings.max_time))
     }
 
     /// Says something that people may want to know, once.
     pub(super) fn warn(&self, message: &str) {
         if let Some(line) = self.warnings.line(message) {
-            // Who has closed standard error does not want to hear it.
-            let _ = Stream::Stderr.write_text(&line);
+            self.say(&line);
         }
     }
 
     /// Says something only when asked for with `-v`.
     pub(super) fn remark(&self, message: &str) {
         if 0 < self.globals.verbose {
-            let _ = Stream::Stderr.write_text(&format!("mcpmini: {message}\n"));
+            self.say_foreign(&format!("mcpmini: {message}\n"));
         }
+    }
+
+    /// Opens the file of the trace, if one is asked for.
+    pub(super) fn open_trace(&self) -> Result<(), Error> {
+        let Some(target) = &self.settings.trace else { return Ok(()) };
+        let tracer = Tracer::open(target, self.globals.trace.is_none(), self.env)?;
+        self.tracer.set(tracer).expect("a trace is opened once, at the beginning");
+        Ok(())
+    }
+
+    /// What is told of the messages to and from a server.
+    pub(super) fn trace(&self, server: &str) -> Trace {
+        let tracer = self.tracer.get();
+        tracer.map(|tracer| tracer.of_server(server, self.env)).unwrap_or_default()
+    }
+
+    /// Warns when a trace that was asked for is not complete.
+    pub(super) fn check_trace(&self) {
+        if let Some(failure) = self.tracer.get().and_then(Tracer::failure) {
+            self.warn(&failure);
+        }
+    }
+
+    /// Says something of which not every character is ours.
+    pub(super) fn say_foreign(&self, text: &str) {
+        // Who has closed standard error does not want to hear it.
+        let _ = Stream::Stderr.write_text(text, &|| self.over().is_none());
     }
 
     /// Reports an error. An interrupted call says nothing: its caller knows.
@@ -87,15 +165,20 @@ impl<'a> Run<'a> {
         if matches!(error.exit, Exit::Signal(_)) && !self.settings.json_errors {
             return;
         }
-        report(error, self.settings.json_errors, self.env);
+        self.say(&match self.settings.json_errors {
+            true => error.json_line(),
+            false => error.text(self.settings.color.applies(self.env.terminals.stderr)),
+        });
     }
-}
 
-/// Reports an error on standard error, as a line of JSON or for people.
-pub(super) fn report(error: &Error, as_json: bool, env: &Env) {
-    let text = match as_json {
-        true => error.json_line(),
-        false => error.text(env.terminals.stderr && env.setting("NO_COLOR").is_none()),
-    };
-    let _ = Stream::Stderr.write_text(&text);
+    /// Says something on standard error.
+    fn say(&self, text: &str) {
+        match self.settings.json_errors {
+            true => self.say_foreign(text),
+            // It was freed of control characters where it was made, and then coloured.
+            false => {
+                let _ = Stream::Stderr.write(text.as_bytes(), &|| self.over().is_none());
+            }
+        }
+    }
 }

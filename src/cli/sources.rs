@@ -1,61 +1,73 @@
 //! Files and standard input that words of the command line refer to.
 
 use std::fs::File;
-use std::io::Read;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::run::Run;
+use crate::env::streams::{self, Unread};
 use crate::protocol::arguments::{Input, Source};
 use crate::protocol::message::Sent;
 
 /// The longest file that is read into arguments, in bytes.
-const LIMIT: u64 = 128 << 20;
+const LIMIT: usize = 128 << 20;
 
 /// Reads what the words refer to, in their order. Standard input is read only when they say so.
 pub(super) fn read_all(run: &Run<'_>, inputs: &[Input]) -> Result<Vec<Vec<u8>>, Error> {
     let read = |input: &Input| match &input.source {
-        Source::Stdin => stdin(),
+        Source::Stdin => stdin(run),
         Source::File(path) => file(run, path),
     };
     inputs.iter().map(read).collect()
 }
 
 /// Reads standard input to its end.
-pub(super) fn stdin() -> Result<Vec<u8>, Error> {
-    let mut bytes = Vec::new();
-    let read = std::io::stdin().lock().take(LIMIT + 1).read_to_end(&mut bytes);
-    finish("standard input", read, bytes).map_err(|text| usage(&text))
+pub(super) fn stdin(run: &Run<'_>) -> Result<Vec<u8>, Error> {
+    read(run, rustix::stdio::stdin(), "standard input", usage)
 }
 
 /// Reads a text file that an option refers to.
 pub(super) fn text_file(run: &Run<'_>, path: &Path, option: &str) -> Result<String, Error> {
     let shown = format!("{option} {}", path.display());
-    let bytes = open(run, path, &shown).map_err(|text| config(&text))?;
+    let bytes = open(run, path, &shown, config)?;
     String::from_utf8(bytes).map_err(|_| config(&format!("{shown} is not UTF-8")))
 }
 
 /// Reads the file that a word of the form `@PATH` refers to.
 pub(super) fn file(run: &Run<'_>, path: &str) -> Result<Vec<u8>, Error> {
-    open(run, Path::new(path), &format!("@{path}")).map_err(|text| usage(&text))
+    open(run, Path::new(path), &format!("@{path}"), usage)
 }
 
-fn open(run: &Run<'_>, path: &Path, shown: &str) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::new();
-    let read = File::open(run.env.absolute(path))
-        .and_then(|file| file.take(LIMIT + 1).read_to_end(&mut bytes));
-    finish(shown, read, bytes)
-}
-
-fn finish(what: &str, read: std::io::Result<usize>, bytes: Vec<u8>) -> Result<Vec<u8>, String> {
-    match read {
-        Err(error) => Err(format!("cannot read {what}: {error}")),
-        Ok(length) if LIMIT < length as u64 => {
-            Err(format!("{what} is longer than {} MiB", LIMIT >> 20))
-        }
-        Ok(_) => Ok(bytes),
+fn open(
+    run: &Run<'_>,
+    path: &Path,
+    shown: &str,
+    fail: fn(&str) -> Error,
+) -> Result<Vec<u8>, Error> {
+    match File::open(run.env.absolute(path)) {
+        Ok(file) => read(run, file.as_fd(), shown, fail),
+        Err(error) => Err(fail(&format!("cannot read {shown}: {error}"))),
     }
+}
+
+/// Reads to the end. What it comes from may be a pipe that nobody writes to: then the limit for
+/// everything or a signal ends the run.
+fn read(
+    run: &Run<'_>,
+    from: BorrowedFd<'_>,
+    shown: &str,
+    fail: fn(&str) -> Error,
+) -> Result<Vec<u8>, Error> {
+    streams::read_to_end(from, LIMIT, &|| run.over().is_none()).map_err(|unread| match unread {
+        Unread::TooLong => fail(&format!("{shown} is longer than {} MiB", LIMIT >> 20)),
+        Unread::Refused(errno) => fail(&format!("cannot read {shown}: {}", streams::reason(errno))),
+        Unread::GivenUp => match run.over() {
+            Some(error) => error.phase(Phase::Usage).sent(Sent::No),
+            None => fail(&format!("cannot read {shown}: nothing comes")),
+        },
+    })
 }
 
 /// A word that refers to something unreadable is a mistake in the command line.

@@ -7,13 +7,28 @@ use super::credentials;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::run::Run;
+use crate::client::Server;
 use crate::config::{self, Binding, Endpoint, HttpEndpoint, Overrides, StdioEndpoint};
 use crate::net;
 use crate::protocol::message::Sent;
 use crate::transport::{http, stdio};
 
+/// The server, and how it is reached.
+pub(super) fn server(run: &Run<'_>, server: &config::Server) -> Result<Server, Error> {
+    match &server.endpoint {
+        Endpoint::Stdio(endpoint) => Ok(Server::Stdio(stdio(run, &server.name, endpoint))),
+        Endpoint::Http(endpoint) => {
+            let target = http(run, &server.name, endpoint)?;
+            Ok(match endpoint.binding {
+                Binding::Sse => Server::Sse(target),
+                Binding::Auto | Binding::Http => Server::Http(target),
+            })
+        }
+    }
+}
+
 /// The process to start.
-pub(super) fn stdio(run: &Run<'_>, endpoint: &StdioEndpoint) -> stdio::Target {
+fn stdio(run: &Run<'_>, server: &str, endpoint: &StdioEndpoint) -> stdio::Target {
     let variables = endpoint.environment.iter();
     stdio::Target {
         program: endpoint.program.clone(),
@@ -32,11 +47,12 @@ pub(super) fn stdio(run: &Run<'_>, endpoint: &StdioEndpoint) -> stdio::Target {
             after_close: run.settings.shutdown_timeout,
             ..stdio::Patience::default()
         },
+        trace: run.trace(server),
     }
 }
 
 /// The endpoint to reach.
-pub(super) fn http(run: &Run<'_>, endpoint: &HttpEndpoint) -> Result<http::Target, Error> {
+fn http(run: &Run<'_>, server: &str, endpoint: &HttpEndpoint) -> Result<http::Target, Error> {
     let globals = run.globals;
     let config = |text: String| Error::new(Exit::Config, text).phase(Phase::Config);
     let address = net::Address::parse(&endpoint.url).map_err(|error| config(error.to_string()))?;
@@ -46,7 +62,7 @@ pub(super) fn http(run: &Run<'_>, endpoint: &HttpEndpoint) -> Result<http::Targe
         let added = settings.headers.add(name, value.expose());
         added.map_err(|error| config(error.to_string()))?;
     }
-    settings.authorization = credentials::authorization(run)?;
+    settings.authorization = credentials::authorization(run, server, endpoint)?;
     settings.tls.cacert = pem_file(run, "--cacert", globals.cacert.as_deref())?;
     settings.tls.certificate = pem_file(run, "--cert", globals.cert.as_deref())?;
     settings.tls.key = pem_file(run, "--key", globals.key.as_deref())?;
@@ -59,6 +75,7 @@ pub(super) fn http(run: &Run<'_>, endpoint: &HttpEndpoint) -> Result<http::Targe
     }
     settings.resolve.extend(globals.resolve.iter().cloned());
     settings.unix_socket = endpoint.socket.clone();
+    settings.trace = run.trace(server);
     settings.http_version = match globals.http {
         None | Some(Http::Auto) => net::HttpVersion::Auto,
         Some(Http::One) => net::HttpVersion::Http1,
@@ -103,6 +120,7 @@ pub(super) fn overrides(run: &Run<'_>) -> Result<Overrides, Error> {
             Some(Transport::Http) => Some(Binding::Http),
             Some(Transport::Sse) => Some(Binding::Sse),
         },
+        dry_run: run.command().is_dry_run(),
     })
 }
 
@@ -117,9 +135,10 @@ pub(super) fn check_options(run: &Run<'_>, server: &config::Server) -> Result<()
         ("--bearer-file", run.globals.bearer_file.is_some()),
         ("--bearer-command", run.globals.bearer_command.is_some()),
     ];
-    match credentials.iter().find(|(_, given)| *given && !is_http) {
+    let credentials = credentials.iter().filter(|(_, given)| *given).map(|(flag, _)| *flag);
+    match credentials.chain(run.access.given()).next().filter(|_| !is_http) {
         None => Ok(()),
-        Some((flag, _)) => {
+        Some(flag) => {
             let text = format!(
                 "{flag} has no effect on \"{}\", which is not reached over HTTP",
                 server.name

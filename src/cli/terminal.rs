@@ -4,11 +4,10 @@
 //! must not be able to steer the user's terminal.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::os::fd::BorrowedFd;
 
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::io::{Errno, write};
+use crate::env::streams::write_all;
+pub use crate::env::streams::{Patience, Unwritten, strip_controls};
 
 /// One of the two standard streams for writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,39 +18,20 @@ pub enum Stream {
     Stderr,
 }
 
-/// Why a text was not written, or not all of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unwritten {
-    /// Nobody reads it (any more). For standard output that is no error: `mcpmini … | head -1`.
-    BrokenPipe,
-    /// The system refused, for example because the disk is full.
-    Refused(Errno),
-}
-
-impl fmt::Display for Unwritten {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Unwritten::BrokenPipe => f.write_str("nobody reads it"),
-            Unwritten::Refused(errno) => {
-                write!(f, "{}", std::io::Error::from_raw_os_error(errno.raw_os_error()))
-            }
-        }
-    }
-}
-
 impl Stream {
-    /// Writes all bytes before it returns. It waits as long as the reader does not read.
-    pub fn write(self, bytes: &[u8]) -> Result<(), Unwritten> {
-        write_all(self.descriptor(), bytes)
+    /// Writes all bytes before it returns. While the reader does not read, it waits as long as the
+    /// patience lasts.
+    pub fn write(self, bytes: &[u8], patience: Patience<'_>) -> Result<(), Unwritten> {
+        write_all(self.descriptor(), bytes, patience)
     }
 
     /// Writes text for people or programs: control characters are left out where a terminal would
     /// obey them, and kept where a program reads.
-    pub fn write_text(self, text: &str) -> Result<(), Unwritten> {
+    pub fn write_text(self, text: &str, patience: Patience<'_>) -> Result<(), Unwritten> {
         if self.is_terminal() {
-            self.write(strip_controls(text).as_bytes())
+            self.write(strip_controls(text).as_bytes(), patience)
         } else {
-            self.write(text.as_bytes())
+            self.write(text.as_bytes(), patience)
         }
     }
 
@@ -65,51 +45,6 @@ impl Stream {
             Stream::Stdout => rustix::stdio::stdout(),
             Stream::Stderr => rustix::stdio::stderr(),
         }
-    }
-}
-
-/// Writes all bytes, also where the descriptor is non-blocking because another process that shares
-/// it made it so, or where signals come in between.
-pub fn write_all(descriptor: BorrowedFd<'_>, mut bytes: &[u8]) -> Result<(), Unwritten> {
-    while !bytes.is_empty() {
-        match write(descriptor, bytes) {
-            // POSIX does not say what it would mean; trying again for ever is not it.
-            Ok(0) => return Err(Unwritten::Refused(Errno::IO)),
-            Ok(written) => bytes = &bytes[written..],
-            Err(Errno::INTR) => {}
-            Err(Errno::AGAIN) => wait_until_writable(descriptor)?,
-            Err(Errno::PIPE) => return Err(Unwritten::BrokenPipe),
-            Err(errno) => return Err(Unwritten::Refused(errno)),
-        }
-    }
-    Ok(())
-}
-
-fn wait_until_writable(descriptor: BorrowedFd<'_>) -> Result<(), Unwritten> {
-    let mut descriptors = [PollFd::new(&descriptor, PollFlags::OUT)];
-    match poll(&mut descriptors, None) {
-        // What `poll` found out, the next write will tell better.
-        Ok(_) | Err(Errno::INTR) => Ok(()),
-        Err(errno) => Err(Unwritten::Refused(errno)),
-    }
-}
-
-/// The text without the characters that steer a terminal: C0 and C1 controls but line feed and
-/// tab, DEL, and those that reorder text so that it reads as something else (CVE-2021-42574).
-pub fn strip_controls(text: &str) -> Cow<'_, str> {
-    if text.contains(steers) {
-        Cow::Owned(text.chars().filter(|c| !steers(*c)).collect())
-    } else {
-        Cow::Borrowed(text)
-    }
-}
-
-fn steers(c: char) -> bool {
-    match c {
-        '\n' | '\t' => false,
-        // Embeddings, overrides and isolates. The marks (U+200E, U+200F) only nudge and are needed.
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
-        c => c.is_control(),
     }
 }
 
@@ -161,57 +96,7 @@ pub fn accent(text: &str, accent: Accent, colored: bool) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Read;
-    use std::os::fd::AsFd;
-
     use super::*;
-
-    #[test]
-    fn characters_that_steer_a_terminal_are_left_out() {
-        let check = |text: &str, expected: &str| assert_eq!(strip_controls(text), expected);
-        check("plain\ttext\n", "plain\ttext\n");
-        check("\u{1b}[31mred\u{1b}[0m", "[31mred[0m");
-        check("\u{1b}]52;c;aGk=\u{7}x", "]52;c;aGk=x");
-        check("a\rb\u{8}c\u{0}d\u{7f}e", "abcde");
-        check("\u{9b}31mred\u{85}", "31mred");
-        check("\u{202e}txt.exe\u{202c}\u{2066}x\u{2069}", "txt.exex");
-        check("שלום\u{200f}, 世界 👩‍💻", "שלום\u{200f}, 世界 👩‍💻");
-        assert!(matches!(strip_controls("nothing to do"), Cow::Borrowed(_)));
-    }
-
-    #[test]
-    fn a_gone_reader_is_told_apart_from_other_failures() {
-        let (reader, writer) = std::io::pipe().unwrap();
-        drop(reader);
-        assert_eq!(write_all(writer.as_fd(), b"x"), Err(Unwritten::BrokenPipe));
-        assert_eq!(write_all(writer.as_fd(), b""), Ok(()));
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn a_full_disk_is_reported() {
-        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
-        let failed = write_all(full.as_fd(), b"x").unwrap_err();
-        assert!(failed.to_string().contains("No space left"), "{failed}");
-    }
-
-    #[test]
-    fn a_non_blocking_pipe_gets_every_byte() {
-        let (mut reader, writer) = std::io::pipe().unwrap();
-        rustix::io::ioctl_fionbio(&writer, true).unwrap();
-        // More than a pipe holds, so that the writer must wait for the reader.
-        let bytes = vec![b'x'; 1 << 20];
-        let read = std::thread::scope(|scope| {
-            let reading = scope.spawn(move || {
-                let mut all = Vec::new();
-                reader.read_to_end(&mut all).map(|_| all)
-            });
-            assert_eq!(write_all(writer.as_fd(), &bytes), Ok(()));
-            drop(writer);
-            reading.join().unwrap().unwrap()
-        });
-        assert!(read == bytes);
-    }
 
     #[test]
     fn colour_follows_the_rule_and_the_stream() {

@@ -6,7 +6,6 @@ use super::errors::Error;
 use super::explain::oddity_text;
 use super::output::events;
 use super::run::Run;
-use super::terminal::Stream;
 use crate::client::{Observer, Reply};
 use crate::protocol::Revision;
 use crate::protocol::json;
@@ -54,16 +53,24 @@ impl Observer for Watcher<'_> {
     }
 
     fn notified(&mut self, notification: &Notification) {
+        let is_shown = self.run.settings.output == Format::Events || self.run.globals.notifications;
+        if !is_shown {
+            return;
+        }
+        let text = text_of(notification);
+        if json::validate(&text).is_err() {
+            return self.run.warn("left out a notification that is not JSON");
+        }
         if self.run.settings.output == Format::Events {
             let name = match &*notification.method {
                 method::PROGRESS => "progress",
                 method::LOG_MESSAGE => "log",
                 _ => "notification",
             };
-            events::write(name, &[("notification", &text_of(notification))]);
+            events::write(self.run, name, &[("notification", &text)]);
         }
         if self.run.globals.notifications {
-            let _ = Stream::Stderr.write_text(&format!("{}\n", text_of(notification)));
+            self.run.say_foreign(&format!("{text}\n"));
         }
     }
 

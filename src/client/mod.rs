@@ -2,24 +2,42 @@
 //!
 //! The only loop of the program is [`Client::next_event`]. Everything else asks for something and
 //! waits for the event that answers it.
+//!
+//! ```text
+//! Flights   calls, each sent again as the policy of `retry` says
+//!   Link    a server, opened when it is needed and anew after it was lost
+//!   Client  one session and one connection
+//! ```
 
+pub mod retry;
+
+mod flights;
+mod guard;
+mod link;
 mod open;
 mod pages;
+mod rehearse;
 
 use std::future::Future;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures_lite::FutureExt;
 
+pub use self::flights::{Flights, Happening, Landed};
+use self::guard::Guard;
+pub use self::link::{Access, Link};
 pub use self::open::{Server, open};
 pub use self::pages::{Pages, RepeatedPage};
+pub use self::rehearse::rehearse;
 use crate::protocol::Session;
-use crate::protocol::json::Json;
 use crate::protocol::jsonrpc::{ErrorObject, Notification};
 use crate::protocol::message::Incoming;
-use crate::protocol::session::{Call, Event, Failure, Oddity, Output, Question, Ticket};
+use crate::protocol::session::{Call, Event, Failure, Fate, Oddity, Output, Question, Ticket};
 use crate::reactor::Timer;
 use crate::transport::Connection;
+
+/// How long to wait before looking again whether the server takes what waits for it.
+const CROWDED: Duration = Duration::from_millis(10);
 
 /// A server that can be asked.
 #[derive(Debug)]
@@ -27,6 +45,7 @@ pub struct Client {
     session: Session,
     connection: Connection,
     transport: smol::Task<()>,
+    guard: Guard,
 }
 
 /// Who is told what happens beside the answer to a call.
@@ -61,8 +80,32 @@ pub enum NoResult {
     Odd(Oddity),
     /// The observer ended the call at this question.
     Asked(Question),
-    /// A signal came, with this number.
-    Interrupted(i32),
+    /// A signal came.
+    Interrupted {
+        /// Its number.
+        signal: i32,
+        /// Whether the call had been handed to the transport.
+        sent: bool,
+    },
+}
+
+/// What comes next.
+enum Next {
+    Incoming(Incoming),
+    Timeout,
+    /// Whether there are other credentials now.
+    Answered(bool),
+}
+
+impl NoResult {
+    /// How far the request came.
+    pub fn fate(&self) -> Fate {
+        match self {
+            NoResult::Failed(failure) => failure.fate(),
+            NoResult::Error(_) | NoResult::Odd(_) | NoResult::Asked(_) => Fate::Settled,
+            NoResult::Interrupted { .. } => Fate::Settled,
+        }
+    }
 }
 
 impl Client {
@@ -112,7 +155,7 @@ impl Client {
                     self.session.answer(question.from, Err(refusal));
                 }
             },
-            Event::Answered(..) | Event::Failed(..) | Event::Closed(_) => (),
+            Event::Answered(..) | Event::Failed(..) | Event::Closed(_) | Event::Challenged(_) => (),
         }
     }
 
@@ -134,75 +177,36 @@ impl Client {
 
     /// Does the next thing that the session wants; it may be to tell something.
     async fn step(&mut self) -> Option<Event> {
+        self.guard.prepare().await;
         match self.session.poll(Instant::now()) {
+            Output::Event(Event::Challenged(challenged)) => self.guard.challenge(*challenged),
             Output::Event(event) => return Some(event),
             Output::Transmit(outgoing) => self.connection.send(outgoing),
-            Output::Wait(until) => match receive(&self.connection, until).await {
-                Some(incoming) => self.session.handle_incoming(incoming, Instant::now()),
-                None => self.session.handle_timeout(Instant::now()),
-            },
+            Output::Wait(until) => self.wait(until).await,
         }
         None
     }
 
-    /// Makes a call and waits for its end.
-    pub async fn call(
-        &mut self,
-        call: Call,
-        observer: &mut dyn Observer,
-        interrupted: impl Future<Output = i32>,
-    ) -> Result<Json, NoResult> {
-        let ticket = self.begin(call);
-        let outcome = async { Ok(self.finish(ticket, observer).await) };
-        let outcome = outcome.or(async { Err(interrupted.await) }).await;
-        match outcome {
-            Ok(Ok(result)) => Ok(result),
-            Ok(Err(no_result)) => {
-                // Only calls that still run are given up; for the others this does nothing.
-                self.session.cancel(ticket, "the client gave up");
-                Err(no_result)
-            }
-            Err(signal) => {
-                self.session.cancel(ticket, "interrupted");
-                Err(NoResult::Interrupted(signal))
-            }
+    /// Waits for what comes first: something from the server, other credentials, or that instant.
+    async fn wait(&mut self, until: Option<Instant>) {
+        let answered = async { Next::Answered(self.guard.answered().await) };
+        let received =
+            async { receive(&self.connection, until).await.map_or(Next::Timeout, Next::Incoming) };
+        let next = answered.or(received).await;
+        let now = Instant::now();
+        match next {
+            Next::Incoming(incoming) => self.session.handle_incoming(incoming, now),
+            Next::Timeout => self.session.handle_timeout(now),
+            Next::Answered(true) => self.session.retry(now),
+            Next::Answered(false) => self.session.forgo(),
         }
     }
 
-    async fn finish(
-        &mut self,
-        ticket: Ticket,
-        observer: &mut dyn Observer,
-    ) -> Result<Json, NoResult> {
-        loop {
-            match self.next_event().await {
-                Event::Answered(answered, Ok(result)) if answered == ticket => return Ok(result),
-                Event::Answered(answered, Err(error)) if answered == ticket => {
-                    return Err(NoResult::Error(error));
-                }
-                Event::Failed(failed, failure) if failed == ticket => {
-                    return Err(NoResult::Failed(failure));
-                }
-                Event::Answered(..) | Event::Failed(..) | Event::Closed(_) => (),
-                Event::Opened(_) => observer.opened(&self.session),
-                Event::Notified(notification) => observer.notified(&notification),
-                Event::Oddity(oddity) => {
-                    if !observer.odd(&oddity) {
-                        return Err(NoResult::Odd(oddity));
-                    }
-                }
-                Event::Asked(question) => match observer.asked(&question) {
-                    Reply::Answer(answer) => self.session.answer(question.from, answer),
-                    Reply::End => return Err(NoResult::Asked(question)),
-                },
-            }
-        }
-    }
-
-    /// Hands what the session still has to say to the transport and waits until the transport has
-    /// shut down. When `hurry` is ready, there is no more time to be polite.
+    /// Gives up what is still open, hands what the session has to say to the transport, and waits
+    /// until the transport has shut down. When `hurry` is ready, there is no more time to be polite.
     pub async fn close(mut self, hurry: impl Future) {
         let now = Instant::now();
+        self.session.cancel_all("the client gave up");
         loop {
             match self.session.poll(now) {
                 Output::Transmit(outgoing) => self.connection.send(outgoing),
@@ -223,6 +227,9 @@ impl Client {
 
 async fn receive(connection: &Connection, until: Option<Instant>) -> Option<Incoming> {
     let incoming = async {
+        while connection.is_crowded() {
+            Timer::after(CROWDED).await;
+        }
         match connection.receive().await {
             Some(incoming) => Some(incoming),
             // The transport has reported its end before; only time can still end a call.

@@ -5,11 +5,12 @@ use std::time::Instant;
 use smol::LocalExecutor;
 
 use super::Client;
+use super::guard::Guard;
 use crate::protocol::Session;
 use crate::protocol::jsonrpc::Limits;
 use crate::protocol::opening::Certainty;
 use crate::protocol::session::Profile;
-use crate::transport::{Connection, http, sse, stdio};
+use crate::transport::{Connection, http, shared, sse, stdio};
 
 /// Where a server is and how it is spoken to.
 #[derive(Debug, Clone)]
@@ -20,25 +21,28 @@ pub enum Server {
     Http(http::Target),
     /// An endpoint that speaks HTTP+SSE, of 2024-11-05.
     Sse(http::Target),
+    /// A session that another process has open.
+    Shared(shared::Target),
 }
 
 /// Starts or reaches a server. Never fails: what goes wrong is reported to the first call.
-///
-/// `certainty` is asked for once the transport is under way: a process takes a moment to start, in
-/// which other things can be looked up.
 pub fn open(
     executor: &LocalExecutor<'static>,
     server: Server,
     limits: Limits,
-    certainty: impl FnOnce() -> Certainty,
+    certainty: Certainty,
     profile: Profile,
 ) -> Client {
     let (connection, port) = Connection::new();
+    let session = match &server {
+        Server::Shared(_) => Session::join(profile, Instant::now()),
+        _ => Session::new(certainty, profile, Instant::now()),
+    };
     let transport = match server {
         Server::Stdio(target) => executor.spawn(stdio::run(target, limits, port)),
         Server::Http(target) => executor.spawn(http::run(target, limits, port)),
         Server::Sse(target) => executor.spawn(sse::run(target, limits, port)),
+        Server::Shared(target) => executor.spawn(shared::run(target, limits, port)),
     };
-    let session = Session::new(certainty(), profile, Instant::now());
-    Client { session, connection, transport }
+    Client { session, connection, transport, guard: Guard::default() }
 }

@@ -10,6 +10,7 @@ use jsonc_parser::ast::Object;
 
 use super::digest::{Digest, push_canonical_object};
 use super::fields::{Fields, Issue};
+use super::oauth::OAuthTemplate;
 use super::word::Word;
 use crate::env::Secret;
 use crate::protocol::{Revision, json};
@@ -70,6 +71,8 @@ pub struct HttpTarget {
     pub env_headers: Vec<(String, String)>,
     /// The variable that has a bearer token.
     pub bearer_token_env: Option<String>,
+    /// How to get tokens for the server.
+    pub oauth: Option<OAuthTemplate>,
 }
 
 /// How HTTP is used.
@@ -148,15 +151,16 @@ impl Definition {
         }
     }
 
-    /// The definition, with what names it and the hash of the file it draws in, as JSON. Two
-    /// definitions with one such text say the same.
-    pub(super) fn whole(&self, name: &str, path: &str, env_file: Option<Digest>) -> Secret {
+    /// The hash of the definition, of what names it, and of the files it draws in. Two definitions
+    /// with one hash say the same.
+    pub(super) fn digest(&self, name: &str, path: &str, env_file: Option<Digest>) -> Digest {
         let env_file = env_file.map_or_else(|| "null".to_owned(), |hash| json::string(&hash.hex()));
         let (name, path) = (json::string(name), json::string(path));
         let definition = self.canonical.expose();
-        Secret::new(format!(
+        let whole = format!(
             "{{\"definition\":{definition},\"envFile\":{env_file},\"name\":{name},\"path\":{path}}}"
-        ))
+        );
+        Digest::of(whole.as_bytes())
     }
 }
 
@@ -168,6 +172,7 @@ impl HttpTarget {
             headers: Vec::new(),
             env_headers: Vec::new(),
             bearer_token_env: None,
+            oauth: None,
         }
     }
 }
@@ -209,19 +214,22 @@ fn transport(fields: &mut Fields<'_>, has_url: bool) -> Option<Transport> {
 }
 
 fn stdio_target(fields: &mut Fields<'_>) -> Option<Target> {
-    let mut words = fields.words("command")?.into_iter();
-    let Some(command) = words.next().filter(|command| !command.is_empty()) else {
-        fields.wrong(Issue::NoCommand);
-        return None;
-    };
-    Some(Target::Stdio(StdioTarget {
-        command,
-        args: words.chain(fields.strings("args")).collect(),
+    let words = fields.words("command");
+    let target = StdioTarget {
+        command: String::new(),
+        args: fields.strings("args"),
         env: fields.variables("env"),
         env_file: fields.string("envFile"),
         cwd: fields.string("cwd"),
         inherit_env: fields.flag("inheritEnv") == Some(true),
-    }))
+    };
+    // What is wrong with the others is told, too.
+    let mut words = words?.into_iter();
+    let Some(command) = words.next().filter(|command| !command.is_empty()) else {
+        fields.wrong(Issue::NoCommand);
+        return None;
+    };
+    Some(Target::Stdio(StdioTarget { command, args: words.chain(target.args).collect(), ..target }))
 }
 
 fn http_target(fields: &mut Fields<'_>, binding: Binding, url_field: &str) -> Option<Target> {
@@ -240,7 +248,8 @@ fn http_target(fields: &mut Fields<'_>, binding: Binding, url_field: &str) -> Op
         }
     }
     let url = fields.string(url_field)?;
-    Some(Target::Http(HttpTarget { binding, url, headers, env_headers, bearer_token_env }))
+    let oauth = fields.object("oauth.", OAuthTemplate::read);
+    Some(Target::Http(HttpTarget { binding, url, headers, env_headers, bearer_token_env, oauth }))
 }
 
 fn protocol(fields: &mut Fields<'_>) -> Option<&'static Revision> {

@@ -1,8 +1,8 @@
 //! A configuration file as text: JSON with comments and trailing commas, and servers in it.
 //!
 //! The parser is `jsonc-parser`: it keeps the place of every value, which makes good messages and
-//! lets a later `mcpmini add` change a file without touching its comments; it limits the depth, and
-//! it depends on nothing. A comment stripper before `serde_json` would be smaller by 34 KB, has
+//! lets `mcpmini add` change a file without touching its comments; it limits the depth, and it
+//! depends on nothing. A comment stripper before `serde_json` would be smaller by 34 KB, has
 //! neither, and takes `[,]` for an array.
 
 use std::collections::HashSet;
@@ -16,7 +16,7 @@ use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use super::fields::kind;
 
 /// The JSON of other programs, but none of the further liberties of JSON5.
-const OPTIONS: ParseOptions = ParseOptions {
+pub(super) const OPTIONS: ParseOptions = ParseOptions {
     allow_comments: true,
     allow_trailing_commas: true,
     allow_loose_object_property_names: false,
@@ -30,7 +30,7 @@ const OPTIONS: ParseOptions = ParseOptions {
 };
 
 /// The fields that hold servers: that of most programs, and that of VS Code.
-const LISTS: [&str; 2] = ["mcpServers", "servers"];
+pub(super) const LISTS: [&str; 2] = ["mcpServers", "servers"];
 
 /// The servers in a file.
 #[derive(Debug)]
@@ -54,6 +54,12 @@ pub struct Place {
 pub enum Malformed {
     /// Not JSON.
     Json(String),
+    /// Not TOML.
+    #[cfg(feature = "import-codex")]
+    Toml(String),
+    /// TOML, which this build cannot read.
+    #[cfg(not(feature = "import-codex"))]
+    NoToml,
     /// There is nothing in it.
     Empty,
     /// Something is not an object.
@@ -158,6 +164,10 @@ impl fmt::Display for Malformed {
         use super::quoting::printable;
         match self {
             Malformed::Json(reason) => write!(f, "not JSON: {reason}"),
+            #[cfg(feature = "import-codex")]
+            Malformed::Toml(reason) => write!(f, "not TOML: {}", printable(reason)),
+            #[cfg(not(feature = "import-codex"))]
+            Malformed::NoToml => f.write_str("this build cannot read TOML (feature import-codex)"),
             Malformed::Empty => f.write_str("there is nothing in the file; an empty one is {}"),
             Malformed::NotAnObject { field, found } if field.is_empty() => {
                 write!(f, "a configuration must be an object, and is {found}")

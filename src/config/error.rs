@@ -69,6 +69,28 @@ pub enum ConfigError {
     },
     /// A value cannot be used.
     Value(Box<BadValue>),
+    /// A server of that name is there already.
+    Exists {
+        /// The server.
+        server: String,
+        /// The file.
+        path: PathBuf,
+    },
+    /// A server that should be removed is not there.
+    Absent {
+        /// The server.
+        server: String,
+        /// The file.
+        path: PathBuf,
+        /// The file that has it instead.
+        elsewhere: Option<Layer>,
+        /// A name in the file that is much like it.
+        suggestion: Option<String>,
+    },
+    /// There is no place for the file that should be changed.
+    NoPlace(Layer),
+    /// A file could not be changed in a way that leaves it readable. It was not changed.
+    Unchanged(PathBuf),
 }
 
 impl ConfigError {
@@ -132,6 +154,30 @@ impl fmt::Display for ConfigError {
                 write!(f, "server \"{}\" is disabled in {}", printable(server), path.display())
             }
             ConfigError::Value(bad) => bad.fmt(f),
+            ConfigError::Exists { server, path } => {
+                let (server, path) = (printable(server), path.display());
+                write!(f, "server \"{server}\" is in {path} already; --force replaces it")
+            }
+            ConfigError::Absent { server, path, elsewhere, suggestion } => {
+                write!(f, "server \"{}\" is not in {}", printable(server), path.display())?;
+                if let Some(suggestion) = suggestion {
+                    write!(f, ": did you mean \"{}\"?", printable(suggestion))?;
+                }
+                match elsewhere {
+                    Some(Layer::Project) => f.write_str("; --project removes the project's"),
+                    Some(layer) => write!(f, ", but in the file of the {layer}"),
+                    None => Ok(()),
+                }
+            }
+            ConfigError::NoPlace(Layer::Project) => {
+                f.write_str("there is no project: the working directory cannot be read")
+            }
+            ConfigError::NoPlace(_) => {
+                f.write_str("there is no place for a configuration: HOME is not set")
+            }
+            ConfigError::Unchanged(path) => {
+                write!(f, "{} was not changed: the result could not be read", path.display())
+            }
         }
     }
 }

@@ -15,10 +15,11 @@ use super::lookup::Lookup;
 use super::problem::Problem;
 use super::quoting::is_blank;
 use super::resolved::Resolved;
-use super::server::{Endpoint, Environment, HttpEndpoint, Server, StdioEndpoint, Identity};
+use super::server::{Endpoint, Environment, HttpEndpoint, Server, StdioEndpoint};
 use super::word::{Location, parse_url};
-use super::{Overrides, env_file};
+use super::{Digest, Overrides, env_file};
 use crate::env::{Env, Secret};
+use crate::protocol::json;
 
 /// Makes a definition into a server that can be contacted.
 ///
@@ -30,7 +31,10 @@ pub fn expand(
     env: &Env,
 ) -> Result<Server, ConfigError> {
     overrides.fit(resolved)?;
-    let expansion = Expansion { overrides, lookup: Lookup { resolved, env } };
+    let expansion = Expansion {
+        overrides,
+        lookup: Lookup { resolved, env, runs_commands: !overrides.dry_run },
+    };
     let definition = &resolved.definition;
     let endpoint = match &definition.target {
         Target::Stdio(target) => Endpoint::Stdio(expansion.stdio(target)?),
@@ -38,12 +42,25 @@ pub fn expand(
     };
     Ok(Server {
         name: resolved.name.clone(),
-        identity: Identity::new(resolved.identity(), overrides.args.clone()),
+        identity: identity(resolved, overrides),
         endpoint,
         timeout: definition.timeout,
         start_timeout: definition.start_timeout,
         protocol: definition.protocol,
     })
+}
+
+/// The key under which things are remembered about a server that is used with these flags. More
+/// arguments make another server.
+pub fn identity(resolved: &Resolved, overrides: &Overrides) -> Digest {
+    if overrides.args.is_empty() {
+        return resolved.identity();
+    }
+    let mut whole = resolved.identity().hex();
+    for argument in &overrides.args {
+        json::push_string(&mut whole, argument);
+    }
+    Digest::of(whole.as_bytes())
 }
 
 struct Expansion<'a> {
@@ -166,7 +183,14 @@ impl Expansion<'_> {
             self.set_header(&mut headers, &format!("-H {name}"), name, value.clone())?;
         }
         let binding = self.overrides.binding.unwrap_or(target.binding);
-        Ok(HttpEndpoint { binding, url, socket, headers })
+        let oauth = target.oauth.as_ref().map(|oauth| oauth.expand(self.lookup)).transpose()?;
+        Ok(HttpEndpoint {
+            binding,
+            url,
+            socket,
+            headers,
+            oauth: Box::new(oauth.unwrap_or_default()),
+        })
     }
 
     /// Sets a header, in place of one of the same name.
@@ -543,7 +567,7 @@ mod tests {
         let world = World::new();
         let identity = |overrides: Overrides| {
             let definition = r#"{"command": "x", "env": {"A": "${TOKEN}"}}"#;
-            *world.server(USER, definition, &overrides).unwrap().identity.digest()
+            world.server(USER, definition, &overrides).unwrap().identity
         };
         let plain = identity(Overrides::default());
         let secret = Overrides { env: vec![("A".into(), "other".into())], ..Overrides::default() };

@@ -59,14 +59,37 @@ pub enum Issue {
 #[derive(Debug)]
 pub(super) struct Fields<'a> {
     object: &'a Object<'a>,
+    /// What comes before the names of the fields: `oauth.`, or nothing.
+    prefix: &'static str,
     issues: Vec<(usize, Issue)>,
 }
 
 impl<'a> Fields<'a> {
     pub(super) fn of(object: &'a Object<'a>) -> Fields<'a> {
-        let mut fields = Fields { object, issues: Vec::new() };
+        Fields::inside(object, "")
+    }
+
+    fn inside(object: &'a Object<'a>, prefix: &'static str) -> Fields<'a> {
+        let mut fields = Fields { object, prefix, issues: Vec::new() };
         fields.unique("", object, false);
         fields
+    }
+
+    /// An object, read field by field. `prefix` is its name and a dot.
+    pub(super) fn object<T>(
+        &mut self,
+        prefix: &'static str,
+        read: impl FnOnce(&mut Fields<'_>) -> T,
+    ) -> Option<T> {
+        let name = prefix.trim_end_matches('.');
+        let value = self.field(name)?;
+        let Some(object) = value.as_object() else {
+            return self.wrong_type(name, value, "an object");
+        };
+        let mut fields = Fields::inside(object, prefix);
+        let read = read(&mut fields);
+        self.issues.extend(fields.issues);
+        Some(read)
     }
 
     /// Notes something that is wrong with the definition as a whole.
@@ -95,8 +118,8 @@ impl<'a> Fields<'a> {
         value: &Value<'_>,
         expected: &'static str,
     ) -> Option<T> {
-        let found = kind(value);
-        self.issues.push((value.start(), Issue::Type { field: field.into(), expected, found }));
+        let (field, found) = (format!("{}{field}", self.prefix), kind(value));
+        self.issues.push((value.start(), Issue::Type { field, expected, found }));
         None
     }
 
@@ -125,6 +148,16 @@ impl<'a> Fields<'a> {
         match number {
             Some(number) => Some(Duration::from_millis(number)),
             None => self.wrong_type(name, value, "a whole number of milliseconds"),
+        }
+    }
+
+    /// The number of a port.
+    pub(super) fn port(&mut self, name: &str) -> Option<u16> {
+        let value = self.field(name)?;
+        let number = value.as_number_lit().and_then(|number| number.value.parse().ok());
+        match number.filter(|port| *port != 0) {
+            Some(port) => Some(port),
+            None => self.wrong_type(name, value, "a port from 1 to 65535"),
         }
     }
 
@@ -203,7 +236,7 @@ impl<'a> Fields<'a> {
             let name = property.name.as_str();
             let key = if ignore_case { name.to_ascii_lowercase() } else { name.to_owned() };
             if !seen.insert(key) {
-                let field = format!("{prefix}{name}");
+                let field = format!("{}{prefix}{name}", self.prefix);
                 self.issues.push((property.start(), Issue::Twice { field }));
             }
         }

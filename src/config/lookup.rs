@@ -10,6 +10,7 @@ use super::resolved::{Origin, Resolved};
 use super::secret_command;
 use super::template::{self, Piece};
 use crate::env::{Env, Secret};
+use crate::protocol::mask::MASK;
 use crate::store::{self, Guard};
 
 /// The longest file that is drawn in, in bytes.
@@ -20,6 +21,8 @@ const FILE_LIMIT: u64 = 64 << 10;
 pub(super) struct Lookup<'a> {
     pub(super) resolved: &'a Resolved,
     pub(super) env: &'a Env,
+    /// Whether commands are run.
+    pub(super) runs_commands: bool,
 }
 
 impl Lookup<'_> {
@@ -42,7 +45,7 @@ impl Lookup<'_> {
     }
 
     /// Whether the definition is the user's own, and may use what a stranger must not.
-    fn is_own(&self) -> bool {
+    pub(super) fn is_own(&self) -> bool {
         self.resolved.origin.layer().is_none_or(|layer| layer.is_own())
     }
 
@@ -50,9 +53,22 @@ impl Lookup<'_> {
     pub(super) fn secret(&self, field: &str, template: &Secret) -> Result<Secret, ConfigError> {
         match template.expose().strip_prefix('!') {
             None => self.text(field, template.expose()).map(Secret::new),
-            Some(_) if !self.is_own() => Err(self.wrong(field, Problem::NotOwn("!command"))),
-            Some(line) => secret_command::run(line, self.env)
-                .map_err(|fault| self.wrong(field, Problem::Command(fault))),
+            Some(line) => {
+                self.may_run(field)?;
+                if !self.runs_commands {
+                    return Ok(Secret::from(MASK));
+                }
+                secret_command::run(line, self.env)
+                    .map_err(|fault| self.wrong(field, Problem::Command(fault)))
+            }
+        }
+    }
+
+    /// Errors when the definition must not have a command run for one of its values.
+    pub(super) fn may_run(&self, field: &str) -> Result<(), ConfigError> {
+        match self.is_own() {
+            true => Ok(()),
+            false => Err(self.wrong(field, Problem::NotOwn("!command"))),
         }
     }
 
@@ -95,7 +111,7 @@ impl Lookup<'_> {
     }
 
     /// What `${file:…}` stands for: the contents of a file without its last line end.
-    fn secret_file(&self, field: &str, path: &str) -> Result<String, ConfigError> {
+    pub(super) fn secret_file(&self, field: &str, path: &str) -> Result<String, ConfigError> {
         if !self.is_own() {
             return Err(self.wrong(field, Problem::NotOwn("${file:…}")));
         }

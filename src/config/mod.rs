@@ -10,15 +10,21 @@
 
 pub mod quoting;
 
+mod change;
+mod check;
 mod definition;
+mod describe;
 mod digest;
 mod document;
+mod edit;
 mod env_file;
 mod environment;
 mod error;
 mod expand;
 mod fields;
+mod import;
 mod lookup;
+mod oauth;
 mod problem;
 mod resolved;
 mod secret_command;
@@ -30,17 +36,24 @@ mod word;
 
 use std::path::PathBuf;
 
+pub use change::Changeable;
+pub use check::{Checked, Finding, Wrong, check};
 pub use definition::{Binding, Definition, HttpTarget, StdioTarget, Target};
+pub use describe::{Described, describe, masked};
 pub use digest::{Digest, NotADigest};
 pub use document::{Malformed, Place};
+pub use edit::Entry;
 pub use error::ConfigError;
-pub use expand::expand;
+pub use expand::{expand, identity};
 pub use fields::Issue;
+pub use import::{Found, Imported, Kind, Note, Obstacle, Refusal, Untranslatable, import};
+pub use oauth::{OAuth, OAuthTemplate};
 pub use problem::{BadValue, Problem};
 pub use resolved::{Listed, Origin, Resolved, hidden_by, list, resolve};
-pub use secret_command::CommandFault;
-pub use server::{Endpoint, Environment, HttpEndpoint, Identity, Server, StdioEndpoint};
+pub use secret_command::{CommandFault, run as run_secret_command};
+pub use server::{Endpoint, Environment, HttpEndpoint, Server, StdioEndpoint};
 pub use source::Layer;
+pub use template::variables;
 pub use word::{Socket, UrlError, Word, WordError, is_name};
 
 use crate::env::Secret;
@@ -63,6 +76,11 @@ pub struct Overrides {
     pub headers: Vec<(String, Secret)>,
     /// How HTTP is used (`--transport`).
     pub binding: Option<Binding>,
+    /// Whether commands that print secrets are not run (`--dry-run`); [`MASK`] stands for what they
+    /// would print.
+    ///
+    /// [`MASK`]: crate::protocol::mask::MASK
+    pub dry_run: bool,
 }
 
 impl Overrides {

@@ -12,7 +12,7 @@ use super::error::ConfigError;
 use super::lookup::Lookup;
 use super::source::{self, File, Layer};
 use super::word::Word;
-use crate::env::{Env, Secret};
+use crate::env::Env;
 use crate::protocol::similar::closest;
 
 /// A server that was found, before anything was looked up, read or run for it.
@@ -59,11 +59,12 @@ impl Origin {
 }
 
 impl Resolved {
-    /// What tells the server from all others: what was said about it, with references in place of
-    /// secrets, so that it changes with the definition and not with a token.
-    pub(super) fn identity(&self) -> Secret {
+    /// The key under which things are remembered about the server. It is the hash of what was said
+    /// about it, with references in place of secrets, so that it changes with the definition and
+    /// not with a token.
+    pub(super) fn identity(&self) -> Digest {
         let path = self.origin.path().unwrap_or(Path::new(""));
-        self.definition.whole(&self.name, &path.to_string_lossy(), None)
+        self.definition.digest(&self.name, &path.to_string_lossy(), None)
     }
 
     /// The hash that an approval is about: the definition, its name, the real path of its file, and
@@ -74,13 +75,13 @@ impl Resolved {
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let variables = match &self.definition.target {
             Target::Stdio(StdioTarget { env_file: Some(template), .. }) => {
-                let file = Lookup { resolved: self, env }.env_file(template).ok();
+                let lookup = Lookup { resolved: self, env, runs_commands: false };
+                let file = lookup.env_file(template).ok();
                 file.map(|(_, text)| Digest::of(text.as_bytes()))
             }
             _ => None,
         };
-        let whole = self.definition.whole(&self.name, &path.to_string_lossy(), variables);
-        Digest::of(whole.expose().as_bytes())
+        self.definition.digest(&self.name, &path.to_string_lossy(), variables)
     }
 }
 
@@ -115,6 +116,10 @@ pub fn hidden_by(resolved: &Resolved, env: &Env, overrides: &Overrides) -> Optio
 pub struct Listed {
     /// Its name, which may be one that no SERVER word can have.
     pub name: String,
+    /// Which file it is in.
+    pub layer: Layer,
+    /// The path of that.
+    pub path: PathBuf,
     /// Whether an earlier file has a server of the same name.
     pub hidden: bool,
     /// The server, or what is wrong with it.
@@ -128,12 +133,21 @@ pub fn list(env: &Env, overrides: &Overrides) -> (Vec<Listed>, Vec<ConfigError>)
     let mut faults = Vec::new();
     let search = Search { env, overrides };
     for layer in search.layers() {
-        match search.load(*layer, &mut Vec::new()).and_then(|file| all(file.as_ref())) {
+        let file = match search.load(*layer, &mut Vec::new()) {
+            Ok(None) => continue,
+            Ok(Some(file)) => file,
+            Err(fault) => {
+                faults.push(fault);
+                continue;
+            }
+        };
+        match all(&file) {
             Err(fault) => faults.push(fault),
             Ok(servers) => {
                 for (name, resolved) in servers {
                     let hidden = listed.iter().any(|earlier| earlier.name == name);
-                    listed.push(Listed { name, hidden, resolved });
+                    let (layer, path) = (file.layer, file.path.clone());
+                    listed.push(Listed { name, layer, path, hidden, resolved });
                 }
             }
         }
@@ -141,27 +155,54 @@ pub fn list(env: &Env, overrides: &Overrides) -> (Vec<Listed>, Vec<ConfigError>)
     (listed, faults)
 }
 
+/// The first file that defines a server of this name.
+pub(super) fn layer_of(name: &str, env: &Env, overrides: &Overrides) -> Option<Layer> {
+    let (listed, _) = list(env, overrides);
+    listed.iter().find(|server| server.name == name).map(|server| server.layer)
+}
+
+/// Makes sure that a text defines a server, as it would be if it were in that file.
+pub(super) fn definition_in(
+    text: &str,
+    name: &str,
+    layer: Layer,
+    path: &Path,
+) -> Result<(), ConfigError> {
+    let file = File { layer, path: path.to_owned(), text: text.to_owned() };
+    let document = parse(&file)?;
+    let Some((_, said)) = document.servers().find(|(known, _)| *known == name) else {
+        return Err(ConfigError::Unchanged(file.path.clone()));
+    };
+    match read(&file, name, said) {
+        Ok(_) | Err(ConfigError::Disabled { .. }) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
 type Named = (String, Result<Resolved, ConfigError>);
 
-fn all(file: Option<&File>) -> Result<Vec<Named>, ConfigError> {
-    let Some(file) = file else { return Ok(Vec::new()) };
+fn all(file: &File) -> Result<Vec<Named>, ConfigError> {
     let document = parse(file)?;
     let servers = document.servers();
     Ok(servers.map(|(name, said)| (name.to_owned(), read(file, name, said))).collect())
 }
 
 /// A look through the files.
-struct Search<'a> {
-    env: &'a Env,
-    overrides: &'a Overrides,
+pub(super) struct Search<'a> {
+    pub(super) env: &'a Env,
+    pub(super) overrides: &'a Overrides,
 }
 
 impl Search<'_> {
-    fn layers(&self) -> &'static [Layer] {
+    pub(super) fn layers(&self) -> &'static [Layer] {
         source::layers(self.env, self.overrides.config.as_deref())
     }
 
-    fn load(&self, layer: Layer, missed: &mut Vec<PathBuf>) -> Result<Option<File>, ConfigError> {
+    pub(super) fn load(
+        &self,
+        layer: Layer,
+        missed: &mut Vec<PathBuf>,
+    ) -> Result<Option<File>, ConfigError> {
         let file = source::load(layer, self.env, self.overrides.config.as_deref(), missed);
         let file = match file {
             Err(fault) if layer == Layer::Project => return Err(ConfigError::Project(fault)),

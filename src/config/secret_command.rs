@@ -1,4 +1,4 @@
-//! Values that a command prints: `"!pass show github"`.
+//! Values that a command prints: `"!pass show github"`, `--bearer-command 'pass show github'`.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -51,7 +51,7 @@ impl fmt::Display for CommandFault {
 ///
 /// It has no input, and its errors go nowhere: a call must not ask, and what goes to standard error
 /// is ours. It is gone when this returns, and whatever it started too.
-pub(super) fn run(line: &str, env: &Env) -> Result<Secret, CommandFault> {
+pub fn run(line: &str, env: &Env) -> Result<Secret, CommandFault> {
     run_within(PATIENCE, line, env)
 }
 

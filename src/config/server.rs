@@ -1,6 +1,5 @@
 //! A server that can be contacted: everything about it is looked up.
 
-use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -9,16 +8,18 @@ use std::time::Duration;
 
 use super::definition::Binding;
 use super::digest::Digest;
+use super::oauth::OAuth;
 use crate::env::Secret;
-use crate::protocol::{Revision, json};
+use crate::protocol::Revision;
 
 /// A server, ready to be contacted.
 #[derive(Debug, Clone)]
 pub struct Server {
     /// Its name, or the word that stands for it.
     pub name: String,
-    /// The key under which things are remembered about it.
-    pub identity: Identity,
+    /// The key under which things are remembered about it. It changes with the definition, and not
+    /// with a token.
+    pub identity: Digest,
     /// How it is reached.
     pub endpoint: Endpoint,
     /// How long to wait for an answer, if configured; zero is without limit.
@@ -27,38 +28,6 @@ pub struct Server {
     pub start_timeout: Option<Duration>,
     /// The revision to speak, when it is not to be found out.
     pub protocol: Option<&'static Revision>,
-}
-
-/// What tells a server from all others. It changes with the definition, and not with a token.
-#[derive(Debug, Clone)]
-pub struct Identity {
-    definition: Secret,
-    /// More arguments make another server.
-    args: Vec<String>,
-    /// Made when it is first asked for: a server can be started without.
-    digest: OnceCell<Digest>,
-}
-
-impl Identity {
-    /// The identity of a server with this definition, started with these arguments more.
-    pub(super) fn new(definition: Secret, args: Vec<String>) -> Identity {
-        Identity { definition, args, digest: OnceCell::new() }
-    }
-
-    /// The key to remember things under.
-    pub fn digest(&self) -> &Digest {
-        self.digest.get_or_init(|| {
-            let definition = Digest::of(self.definition.expose().as_bytes());
-            if self.args.is_empty() {
-                return definition;
-            }
-            let mut whole = definition.hex();
-            for argument in &self.args {
-                json::push_string(&mut whole, argument);
-            }
-            Digest::of(whole.as_bytes())
-        })
-    }
 }
 
 /// How a server is reached.
@@ -96,6 +65,8 @@ pub struct HttpEndpoint {
     pub socket: Option<PathBuf>,
     /// Headers for every request: valid names, and values of visible ASCII, blanks and tabs.
     pub headers: Vec<(String, Secret)>,
+    /// How to get tokens.
+    pub oauth: Box<OAuth>,
 }
 
 /// The variables of a process to be started.

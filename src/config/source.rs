@@ -36,7 +36,7 @@ pub(super) struct File {
 /// The longest configuration file, in bytes.
 const LIMIT: u64 = 1 << 20;
 /// Some editors put it before a text.
-const BYTE_ORDER_MARK: char = '\u{feff}';
+pub(super) const BYTE_ORDER_MARK: char = '\u{feff}';
 /// The names of a project's file, best first.
 const PROJECT_FILES: [&str; 2] = [".mcpmini.json", ".mcp.json"];
 /// What the top directory of a project contains.
@@ -117,6 +117,37 @@ pub(super) fn load(
 fn named_file(env: &Env, named: Option<&Path>) -> Option<PathBuf> {
     let path = named.map(Path::to_owned).or_else(|| env.setting("MCPMINI_CONFIG").map(Into::into));
     path.map(|path| env.absolute(&path))
+}
+
+/// The file that a server is added to, which need not be there: the one that is named, or else the
+/// project's or the user's. `None` when there is no place for it.
+pub(super) fn to_change(
+    project: bool,
+    env: &Env,
+    named: Option<&Path>,
+) -> Result<Option<(Layer, PathBuf)>, Fault> {
+    if let Some(path) = named_file(env, named) {
+        return Ok(Some((Layer::Named, path)));
+    }
+    if !project {
+        return Ok(env.config_dir().map(|dir| (Layer::User, dir.join("config.json"))));
+    }
+    if let Some(file) = self::project(env, &mut Vec::new())? {
+        return Ok(Some((Layer::Project, file.path)));
+    }
+    // Where everybody who works on the project finds it, and other programs look.
+    let directories = env.cwd.as_deref().map(|cwd| project_directories(cwd, env.home()));
+    let top = directories.and_then(|directories| directories.last().copied());
+    Ok(top.map(|top| (Layer::Project, top.join(PROJECT_FILES[1]))))
+}
+
+/// Reads a file that is to be changed; nothing when it is not there yet.
+pub(super) fn read_to_change(layer: Layer, path: &Path, env: &Env) -> Result<String, Fault> {
+    let guard = match layer {
+        Layer::Named => Guard::Named,
+        _ => Guard::Strangers { user: env.user },
+    };
+    Ok(store::read_text(path, LIMIT, guard)?.unwrap_or_default())
 }
 
 /// The nearest file of the project.

@@ -62,6 +62,16 @@ fn reference(inside: &str) -> Result<Piece<'_>, BadReference> {
     if is_variable(name) { Ok(Piece::Variable { name, default }) } else { Err(BadReference) }
 }
 
+/// The variables that a template refers to, in its order.
+pub fn variables(template: &str) -> Vec<String> {
+    let pieces = parse(template).unwrap_or_default().into_iter();
+    let name = |piece: Piece<'_>| match piece {
+        Piece::Variable { name, .. } => Some(name.to_owned()),
+        Piece::Text(_) | Piece::File(_) => None,
+    };
+    pieces.filter_map(name).collect()
+}
+
 /// Whether an environment variable can be called that (POSIX, 3.216 Name).
 pub(super) fn is_variable(name: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
@@ -99,6 +109,14 @@ mod tests {
         check("$$${A}", &[Text("$"), Text("${"), Text("A}")]);
         check("${A}${A}", &[variable("A"), variable("A")]);
         check("ä${A}ö", &[Text("ä"), variable("A"), Text("ö")]);
+    }
+
+    #[test]
+    fn the_variables_of_a_template_are_told() {
+        let check = |template: &str, expected: &[&str]| assert_eq!(variables(template), expected);
+        check("plain $NAME $${NAME}", &[]);
+        check("${A} ${env:B} ${file:/f} ${C:-${D}}", &["A", "B", "C"]);
+        check("${A} ${", &[]);
     }
 
     #[test]

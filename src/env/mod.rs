@@ -7,12 +7,13 @@ mod directories;
 pub mod ending;
 mod secret;
 pub mod signals;
+pub mod streams;
 
-use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::SystemTime;
 
 use rustix::stdio::{stderr, stdin, stdout};
@@ -54,7 +55,7 @@ pub struct Terminals {
 #[derive(Clone)]
 pub enum Variables {
     /// Those of the process, read when the first one is asked for.
-    OfProcess(OnceCell<Vec<(OsString, OsString)>>),
+    OfProcess(OnceLock<Vec<(OsString, OsString)>>),
     /// These and no others.
     Only(BTreeMap<OsString, OsString>),
 }
@@ -74,7 +75,7 @@ impl Env {
     pub fn of_process(args: Vec<OsString>) -> Env {
         Env {
             args,
-            variables: Variables::OfProcess(OnceCell::new()),
+            variables: Variables::OfProcess(OnceLock::new()),
             cwd: std::env::current_dir().ok(),
             terminals: Terminals {
                 stdin: isatty(stdin()),
@@ -100,10 +101,7 @@ impl Env {
 
     /// The time now.
     pub fn now(&self) -> SystemTime {
-        match self.clock {
-            Clock::System => SystemTime::now(),
-            Clock::Stopped(at) => at,
-        }
+        self.clock.now()
     }
 
     /// `path`, made absolute by the working directory.
@@ -111,6 +109,16 @@ impl Env {
         match &self.cwd {
             Some(cwd) => cwd.join(path),
             None => path.to_owned(),
+        }
+    }
+}
+
+impl Clock {
+    /// The time now.
+    pub fn now(self) -> SystemTime {
+        match self {
+            Clock::System => SystemTime::now(),
+            Clock::Stopped(at) => at,
         }
     }
 }
@@ -141,7 +149,7 @@ impl Variables {
     }
 }
 
-fn of_process(read: &OnceCell<Vec<(OsString, OsString)>>) -> &[(OsString, OsString)] {
+fn of_process(read: &OnceLock<Vec<(OsString, OsString)>>) -> &[(OsString, OsString)] {
     read.get_or_init(|| std::env::vars_os().collect())
 }
 

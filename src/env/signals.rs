@@ -1,13 +1,17 @@
 //! Signals that end the program.
 
+use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_lite::future;
 use libc::c_int;
-use rustix::io::{Errno, ioctl_fionbio, read, write};
+use rustix::io::{ioctl_fionbio, read, write};
+use rustix::process::getpgrp;
+use rustix::termios::tcgetpgrp;
 
 use crate::reactor::readable;
 
@@ -17,8 +21,11 @@ const ENDING: [c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 /// Where the handler writes the number of a signal, one byte each.
 static NOTES: OnceLock<PipeWriter> = OnceLock::new();
 
-/// Waits for signals that ask us to end.
-#[derive(Debug)]
+/// Whether there may be something to read: it spares a system call each time there is not.
+static NOTED: AtomicBool = AtomicBool::new(false);
+
+/// Waits for signals that ask us to end. The default waits for none.
+#[derive(Debug, Default)]
 pub struct Endings(Option<Rc<OwnedFd>>);
 
 impl Endings {
@@ -41,20 +48,38 @@ impl Endings {
         Ok(Endings(is_any_ours.then(|| Rc::new(notes.into()))))
     }
 
-    /// The number of the next signal. Never ready when all are ignored.
-    pub async fn next(&self) -> i32 {
-        let Some(notes) = &self.0 else { return future::pending().await };
-        loop {
-            readable(notes).await;
-            let mut note = [0];
-            match read(notes, &mut note) {
-                Ok(1) => return note[0].into(),
-                // Somebody else who waits took it.
-                Ok(_) | Err(Errno::AGAIN | Errno::INTR) => (),
-                Err(_) => return future::pending().await,
-            }
+    /// The number of the next signal, if one has come.
+    pub fn take(&self) -> Option<i32> {
+        let notes = self.0.as_ref()?;
+        if !NOTED.swap(false, Ordering::SeqCst) {
+            return None;
+        }
+        let mut note = [0];
+        let taken = read(notes, &mut note).is_ok_and(|count| count == 1);
+        // There may be more.
+        NOTED.store(taken, Ordering::SeqCst);
+        taken.then_some(note[0].into())
+    }
+
+    /// Waits until a signal has come, which somebody else may take. Never ready when all are
+    /// ignored.
+    pub async fn came(&self) {
+        match &self.0 {
+            Some(notes) => readable(notes).await,
+            None => future::pending().await,
         }
     }
+}
+
+/// Whether a signal is one that asks a program to end.
+pub fn is_ending(signal: i32) -> bool {
+    signal == libc::SIGPIPE || ENDING.contains(&signal)
+}
+
+/// Whether our process group is the one that the terminal sends its signals to.
+pub fn is_in_foreground() -> bool {
+    let foreground = File::open("/dev/tty").ok().and_then(|tty| tcgetpgrp(tty).ok());
+    foreground == Some(getpgrp())
 }
 
 /// Has a signal noted, unless it is ignored; false when it is.
@@ -92,6 +117,7 @@ extern "C" fn note(signal: c_int) {
     let before = unsafe { *errno_location() };
     // When the pipe is full there is enough to read.
     let _ = write(notes, &[signal as u8]);
+    NOTED.store(true, Ordering::SeqCst);
     // SAFETY: as above.
     unsafe { *errno_location() = before };
 }

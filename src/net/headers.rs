@@ -1,12 +1,8 @@
-//! Header fields that the user adds to every request, and the credentials.
+//! Header fields that the user adds to every request.
 
-use std::cell::RefCell;
 use std::fmt;
-use std::rc::Rc;
 
-use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
-
-use super::Address;
+use http::header::{HeaderMap, HeaderName, HeaderValue};
 
 /// Header fields of the user, checked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -90,64 +86,6 @@ pub fn header_value(name: &str, value: &str) -> Result<HeaderValue, InvalidHeade
     HeaderValue::from_str(value).map_err(|_| invalid())
 }
 
-/// The credentials for one origin. Clones share them, so that a login can replace them while the
-/// connection stands.
-#[derive(Clone, Default)]
-pub struct Authorization(Rc<RefCell<Option<Signer>>>);
-
-/// What signs a request: makes its credential fields from its method and address.
-pub type Signer = Rc<dyn Fn(&http::Method, &Address) -> Vec<(HeaderName, HeaderValue)>>;
-
-impl Authorization {
-    /// No credentials.
-    pub fn none() -> Authorization {
-        Authorization::default()
-    }
-
-    /// A bearer token (RFC 6750). Errors when the token has characters that no header can carry.
-    pub fn bearer(token: &str) -> Result<Authorization, InvalidHeader> {
-        let authorization = Authorization::default();
-        authorization.set_bearer(token)?;
-        Ok(authorization)
-    }
-
-    /// Replaces the credentials by a bearer token.
-    pub fn set_bearer(&self, token: &str) -> Result<(), InvalidHeader> {
-        let mut value = header_value("Authorization", &format!("Bearer {token}"))?;
-        value.set_sensitive(true);
-        self.set(Rc::new(move |_, _| vec![(AUTHORIZATION, value.clone())]));
-        Ok(())
-    }
-
-    /// Replaces the credentials by something that signs every request anew.
-    pub fn set(&self, signer: Signer) {
-        self.0.replace(Some(signer));
-    }
-
-    /// Forgets the credentials.
-    pub fn clear(&self) {
-        self.0.take();
-    }
-
-    /// The fields for a request.
-    pub(super) fn sign(
-        &self,
-        method: &http::Method,
-        address: &Address,
-    ) -> Vec<(HeaderName, HeaderValue)> {
-        // Cloned so that the signer may replace itself.
-        let signer = self.0.borrow().clone();
-        signer.map(|sign| sign(method, address)).unwrap_or_default()
-    }
-}
-
-impl fmt::Debug for Authorization {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = if self.0.borrow().is_some() { "Authorization(…)" } else { "Authorization" };
-        f.write_str(state)
-    }
-}
-
 impl fmt::Display for InvalidHeader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -189,23 +127,5 @@ mod tests {
         check("Mcp-Session-Id: x", Err(InvalidHeader::Reserved("Mcp-Session-Id".into())));
         check("ACCEPT: x", Err(InvalidHeader::Reserved("ACCEPT".into())));
         check("Mcp-Param-Region: x", Err(InvalidHeader::Reserved("Mcp-Param-Region".into())));
-    }
-
-    #[test]
-    fn credentials_can_be_replaced_and_do_not_show() {
-        let address = Address::parse("https://example.com/").unwrap();
-        let authorization = Authorization::bearer("one").unwrap();
-        let clone = authorization.clone();
-        let sign = |authorization: &Authorization| {
-            let fields = authorization.sign(&http::Method::GET, &address);
-            fields.iter().map(|(_, value)| value.to_str().unwrap().to_owned()).collect::<Vec<_>>()
-        };
-        assert_eq!(sign(&clone), ["Bearer one"]);
-        authorization.set_bearer("two").unwrap();
-        assert_eq!(sign(&clone), ["Bearer two"]);
-        assert!(!format!("{clone:?}").contains("two"));
-        authorization.clear();
-        assert!(sign(&clone).is_empty());
-        assert!(Authorization::bearer("t\u{f6}ken").is_err());
     }
 }

@@ -28,6 +28,7 @@ use super::reply::{Body, Reply};
 use super::request::Request;
 use super::{Address, InvalidSettings, Settings};
 use crate::protocol::message::{Fault, FaultKind, Sent};
+use crate::protocol::trace::Record;
 
 /// How long an idle connection is trusted. Many servers close theirs after five seconds, and a
 /// request that is sent at that moment is lost with an unknown outcome.
@@ -119,16 +120,21 @@ impl Lanes {
         next.same_origin(&self.0.address).then_some(next)
     }
 
-    async fn send_once(&self, request: &Request) -> Result<Reply, Fault> {
+    /// Sends a request and follows no redirect.
+    pub(super) async fn send_once(&self, request: &Request) -> Result<Reply, Fault> {
         if !request.address.same_origin(&self.0.address) {
             return Err(unsent(format!("{} is not on {}", request.address, self.0.server())));
         }
         let lane = self.lane()?;
-        let (sending, touched) = request.prepare(self.0.headers(request));
+        let headers = self.headers(request);
+        self.trace_request(request, &headers);
+        let (sending, touched) = request.prepare(headers);
         let mark = reasons::mark();
         match lane.client().http.send_async(sending).await {
             Ok(response) => {
                 let (head, reader) = response.into_parts();
+                self.trace_reply(head.status, &head.headers);
+                self.0.settings.authorization.learn(&request.address, &head.headers);
                 Ok(Reply {
                     status: head.status,
                     headers: head.headers,
@@ -147,6 +153,38 @@ impl Lanes {
         }
     }
 
+    /// All header fields of a request: ours, those of the user, the credentials, and those of the
+    /// protocol, each replacing those before.
+    pub fn headers(&self, request: &Request) -> HeaderMap {
+        let mut headers = self.0.settings.headers.as_map().clone();
+        headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(PRODUCT));
+        for (name, value) in self.0.settings.authorization.sign(&request.method, &request.address) {
+            headers.insert(name, value);
+        }
+        for (name, value) in &request.headers {
+            headers.insert(name, value.clone());
+        }
+        headers
+    }
+
+    fn trace_request(&self, request: &Request, headers: &HeaderMap) {
+        if self.0.settings.trace.is_on() {
+            self.0.settings.trace.record(&Record::Request {
+                method: request.method.as_str(),
+                url: request.address.as_str(),
+                headers: &texts(headers),
+                body: request.body.as_ref().map(|body| body.as_slice()),
+            });
+        }
+    }
+
+    fn trace_reply(&self, status: StatusCode, headers: &HeaderMap) {
+        if self.0.settings.trace.is_on() {
+            let record = Record::Reply { status: status.as_u16(), headers: &texts(headers) };
+            self.0.settings.trace.record(&record);
+        }
+    }
+
     /// An idle lane, or a new one.
     fn lane(&self) -> Result<Lane, Fault> {
         // The one that was used last: its connection is the least likely to have been closed.
@@ -159,6 +197,12 @@ impl Lanes {
         };
         Ok(Lane { client: Some(client), shared: self.0.clone() })
     }
+}
+
+/// Header fields as text; what is no text is left out.
+fn texts(headers: &HeaderMap) -> Vec<(&str, &str)> {
+    let texts = headers.iter().map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
+    texts.flatten().collect()
 }
 
 /// The fault of a request that was not sent.
@@ -191,20 +235,6 @@ impl Shared {
         reasons::take_announced();
         let http = builder.build()?;
         Ok(Client { http, agent: reasons::take_announced() })
-    }
-
-    /// All header fields of a request: ours, those of the user, the credentials, and those of the
-    /// protocol, each replacing those before.
-    fn headers(&self, request: &Request) -> HeaderMap {
-        let mut headers = self.settings.headers.as_map().clone();
-        headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(PRODUCT));
-        for (name, value) in self.settings.authorization.sign(&request.method, &request.address) {
-            headers.insert(name, value);
-        }
-        for (name, value) in &request.headers {
-            headers.insert(name, value.clone());
-        }
-        headers
     }
 
     /// The server, as faults name it.

@@ -6,7 +6,9 @@
 //! name server when it is dropped.
 
 mod address;
+mod authorization;
 mod fault;
+mod fetch;
 mod headers;
 mod lanes;
 mod proxy;
@@ -14,6 +16,7 @@ mod reasons;
 mod reply;
 mod request;
 mod tls;
+mod zone;
 
 use std::fmt;
 use std::net::IpAddr;
@@ -23,13 +26,18 @@ use std::time::Duration;
 use isahc::config::VersionNegotiation;
 use isahc::net::dns::ResolveMap;
 
+use crate::protocol::trace::Trace;
+
 pub use address::{Address, InvalidAddress};
-pub use headers::{Authorization, Headers, InvalidHeader, Signer, header_value, read_header};
+pub use authorization::{Authorization, Credentials};
+pub use fetch::{FetchError, Fetched, Fetcher, Policy, Source};
+pub use headers::{Headers, InvalidHeader, header_value, read_header};
 pub use lanes::Lanes;
 pub use proxy::{InvalidProxy, Proxy, ProxyAddress, ProxyVariables};
 pub use reply::{Body, Reply};
 pub use request::Request;
 pub use tls::{InvalidTls, Tls};
+pub use zone::Zone;
 
 /// How to reach a server.
 #[derive(Debug, Clone)]
@@ -50,6 +58,8 @@ pub struct Settings {
     pub http_version: HttpVersion,
     /// How long connecting may take, name resolution and TLS included.
     pub connect_timeout: Duration,
+    /// Who is told of every request and of the head of every answer.
+    pub trace: Trace,
 }
 
 /// How long connecting may take unless something else is said.
@@ -82,6 +92,7 @@ impl Default for Settings {
             unix_socket: None,
             http_version: HttpVersion::Auto,
             connect_timeout: CONNECT_TIMEOUT,
+            trace: Trace::default(),
         }
     }
 }

@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 
+use super::json::Json;
 use super::jsonrpc::decode::Decoded;
 use super::jsonrpc::{Malformed, Message, Unusual};
 use super::revision::Revision;
+use super::session::Fate;
 
 /// Something for a transport to carry out.
 #[derive(Debug)]
@@ -74,6 +76,22 @@ pub enum Incoming {
     },
     /// The stream asked for by [`Outgoing::Listen`] is open, or never will be (`false`).
     Listening(bool),
+    /// Whoever carries our requests has a session open with the server: we share it.
+    Joined {
+        /// The revision that is spoken there.
+        revision: &'static Revision,
+        /// What the server said about itself when the session was opened.
+        greeting: Option<Json>,
+    },
+    /// Whoever carries our requests has no answer for one, and says why in words of its own.
+    Reported {
+        /// The request; `None` when the session cannot be shared.
+        id: Option<u64>,
+        /// The report.
+        report: Json,
+        /// How far the request came.
+        fate: Fate,
+    },
     /// A frame that is no message was skipped.
     Skipped(Malformed),
     /// The connection is gone.

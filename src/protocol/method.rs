@@ -95,6 +95,11 @@ static TABLE: [Facts; 15] = [
     task(CANCEL_TASK, true),
 ];
 
+/// The names of the methods that are known.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    TABLE.iter().map(|facts| facts.name)
+}
+
 /// What is known about a method; a method that is not in the table is not repeatable, and nothing
 /// of it is mirrored.
 pub fn facts(name: &str) -> Facts {

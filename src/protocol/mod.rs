@@ -16,11 +16,15 @@ mod tree;
 
 pub mod arguments;
 pub mod headers;
+pub mod mask;
 pub mod message;
 pub mod opening;
 pub mod params;
 pub mod pending;
 pub mod pointer;
+pub mod relay;
+pub mod replay;
+pub mod trace;
 
 pub mod model;
 pub mod output_schema;

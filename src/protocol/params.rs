@@ -29,6 +29,12 @@ impl Params {
         self
     }
 
+    /// Takes a member of `_meta` out; the last one of that name counts.
+    pub fn without_meta(mut self, name: &str) -> (Params, Option<String>) {
+        let taken = self.meta.extract_if(.., |(key, _)| key == name).last();
+        (self, taken.map(|(_, value)| value))
+    }
+
     /// Parameters given as the text of a JSON object; its `_meta`, if it is an object, is taken
     /// apart.
     pub fn from_object(text: &str) -> Result<Params, Invalid> {

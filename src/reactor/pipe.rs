@@ -30,26 +30,14 @@ impl Reader {
         Ok(Reader { descriptor, may_have_more: false })
     }
 
-    /// Reads what there is, up to 8 KiB of it, and has it looked at; the length, which is 0 at the
-    /// end. While there is nothing it takes no memory.
-    pub async fn read_with(&mut self, mut look: impl FnMut(&[u8])) -> io::Result<usize> {
-        loop {
-            readable(&self.descriptor).await;
-            match self.look(&mut look) {
-                Ok(length) => return Ok(length),
-                Err(Errno::AGAIN | Errno::INTR) => (),
-                Err(errno) => return Err(errno.into()),
-            }
-        }
-    }
-
-    // On its own, so that the block is on the stack only for as long as this takes.
-    #[inline(never)]
-    fn look(&self, look: &mut dyn FnMut(&[u8])) -> Result<usize, Errno> {
-        let mut block = [0; 8 << 10];
-        let length = read(&self.descriptor, &mut block)?;
-        look(&block[..length]);
-        Ok(length)
+    /// Reads what there is, up to 8 KiB of it; nothing at the end. While there is nothing it takes no
+    /// memory.
+    pub async fn read_some(&mut self) -> io::Result<Vec<u8>> {
+        readable(&self.descriptor).await;
+        let mut block = vec![0; 8 << 10];
+        let length = self.read(&mut block).await?;
+        block.truncate(length);
+        Ok(block)
     }
 
     /// Reads what there is, up to the length of `block`; 0 at the end.

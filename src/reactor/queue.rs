@@ -96,6 +96,34 @@ impl<T> Sender<T> {
         Ok(())
     }
 
+    /// Whether nobody will take anything out any more.
+    pub fn is_closed(&self) -> bool {
+        self.0.state.borrow().is_closed
+    }
+
+    /// Waits until nobody will take anything out any more.
+    pub async fn closed(&self) {
+        let is_closed = |context: &mut Context<'_>| {
+            let mut state = self.0.state.borrow_mut();
+            if state.is_closed {
+                return Poll::Ready(());
+            }
+            enter(&mut state.givers, context.waker());
+            Poll::Pending
+        };
+        poll_fn(is_closed).await;
+    }
+
+    /// How many things wait to be taken out.
+    pub fn len(&self) -> usize {
+        self.0.state.borrow().items.len()
+    }
+
+    /// Whether there is nothing to be taken out.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Closes the queue.
     pub fn close(&self) {
         self.0.close();
@@ -253,6 +281,8 @@ mod tests {
             pending().await
         };
         assert_eq!(block_on(or(sender.send(1), late)), Err(Closed));
+        assert!(sender.is_closed());
+        block_on(sender.closed());
     }
 
     #[test]

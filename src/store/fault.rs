@@ -47,6 +47,11 @@ pub enum Reason {
         /// The permission to take away, as for chmod: `go-w`.
         chmod: &'static str,
     },
+    /// People other than its owner may look into it.
+    OpenToOthers {
+        /// The file, or the directory it is in.
+        what: PathBuf,
+    },
     /// It belongs to somebody else.
     ForeignOwner {
         /// The owner's user id.
@@ -90,6 +95,10 @@ impl fmt::Display for Reason {
                 let what = what.display();
                 write!(f, "others may change it (to forbid that: chmod {chmod} {what})")
             }
+            Reason::OpenToOthers { what } => {
+                let what = what.display();
+                write!(f, "others may look into it (to forbid that: chmod go-rwx {what})")
+            }
             Reason::ForeignOwner { owner } => {
                 write!(f, "it belongs to another user (user id {owner})")
             }
@@ -126,6 +135,10 @@ mod tests {
         check(
             Reason::WritableByOthers { what: "/a/b".into(), chmod: "go-w" },
             "cannot read /a/b: others may change it (to forbid that: chmod go-w /a/b)",
+        );
+        check(
+            Reason::OpenToOthers { what: "/a".into() },
+            "cannot read /a/b: others may look into it (to forbid that: chmod go-rwx /a)",
         );
         check(
             Reason::ForeignOwner { owner: 7 },

@@ -13,8 +13,8 @@ mod room;
 
 pub use fault::{Action, Fault, Reason};
 pub use lock::{Lock, lock};
-pub use read::{Guard, read, read_text};
-pub use replace::{create_dir, remove, replace};
+pub use read::{Guard, check_private, read, read_text};
+pub use replace::{Access, create_dir, remove, replace, rewrite};
 pub use room::make_room;
 
 #[cfg(test)]

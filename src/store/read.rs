@@ -24,10 +24,18 @@ pub enum Guard {
         /// The user.
         user: u32,
     },
+    /// Everybody else, and nobody else may look into it: a file with secrets, in a directory of
+    /// which the same holds.
+    Private {
+        /// The user.
+        user: u32,
+    },
 }
 
 const GROUP_WRITE: u32 = 0o020;
 const OTHERS_WRITE: u32 = 0o002;
+/// What the group and others may do at all.
+const OTHERS: u32 = 0o077;
 /// In a directory with this bit, people can replace only files of their own.
 const STICKY: u32 = 0o1000;
 
@@ -86,6 +94,11 @@ fn check(path: &Path, metadata: &Metadata, guard: Guard) -> Result<(), Reason> {
         Guard::Named => return Ok(()),
         Guard::Strangers { user } => (user, OTHERS_WRITE, "o-w"),
         Guard::Everybody { user } => (user, GROUP_WRITE | OTHERS_WRITE, "go-w"),
+        Guard::Private { user } => {
+            check_closed(path, metadata, user)?;
+            let directory = path.parent().unwrap_or(Path::new("/"));
+            return check_closed(directory, &directory.metadata().map_err(Reason::Io)?, user);
+        }
     };
     if metadata.uid() != user && metadata.uid() != 0 {
         return Err(Reason::ForeignOwner { owner: metadata.uid() });
@@ -94,6 +107,25 @@ fn check(path: &Path, metadata: &Metadata, guard: Guard) -> Result<(), Reason> {
         return Err(Reason::WritableByOthers { what: path.to_owned(), chmod });
     }
     if matches!(guard, Guard::Everybody { .. }) { check_directory(path) } else { Ok(()) }
+}
+
+/// Makes sure that nobody else may look into a directory. One that is not there yet is safe.
+pub fn check_private(directory: &Path, user: u32) -> Result<(), Fault> {
+    let checked = match directory.metadata() {
+        Ok(metadata) => check_closed(directory, &metadata, user),
+        Err(error) if is_absent(&error) => Ok(()),
+        Err(error) => Err(Reason::Io(error)),
+    };
+    checked.map_err(|reason| Fault::new(directory, Action::Read, reason))
+}
+
+/// Whether only the user, and root, may do anything with a file or a directory.
+fn check_closed(what: &Path, metadata: &Metadata, user: u32) -> Result<(), Reason> {
+    match metadata.uid() {
+        owner if owner != user && owner != 0 => Err(Reason::ForeignOwner { owner }),
+        _ if metadata.mode() & OTHERS != 0 => Err(Reason::OpenToOthers { what: what.to_owned() }),
+        _ => Ok(()),
+    }
 }
 
 /// Who may write a directory can put an old version of a file back into it.
@@ -133,6 +165,30 @@ mod tests {
         for path in [scratch.path("none"), scratch.path("no/ne"), file.join("below")] {
             assert!(read(&path, 9, Guard::Strangers { user: us() }).unwrap().is_none());
         }
+    }
+
+    #[test]
+    fn secrets_are_read_only_where_nobody_else_can() {
+        let scratch = Scratch::new();
+        let file = scratch.write("d/f", "x");
+        let check = |file_mode, dir_mode, open: Option<&str>| {
+            scratch.chmod("d/f", file_mode);
+            scratch.chmod("d", dir_mode);
+            let found = match read(&file, 9, Guard::Private { user: us() }) {
+                Ok(_) => None,
+                Err(Fault { reason: Reason::OpenToOthers { what }, .. }) => Some(what),
+                Err(fault) => panic!("{fault}"),
+            };
+            assert_eq!(found, open.map(|name| scratch.path(name)), "{file_mode:o} {dir_mode:o}");
+            assert_eq!(check_private(&scratch.path("d"), us()).is_err(), dir_mode != 0o700);
+        };
+        check(0o600, 0o700, None);
+        check(0o400, 0o700, None);
+        check(0o640, 0o700, Some("d/f"));
+        check(0o604, 0o700, Some("d/f"));
+        check(0o600, 0o710, Some("d"));
+        check(0o600, 0o1777, Some("d"));
+        assert!(check_private(&scratch.path("none"), us()).is_ok());
     }
 
     #[test]

@@ -20,8 +20,37 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Fault> {
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let directory = path.parent().unwrap_or(Path::new("/"));
     create_dir(directory)?;
-    let (mut file, temporary) = create_beside(path).map_err(fault())?;
+    let (mut file, temporary) = create_beside(path, 0o600).map_err(fault())?;
     let done = file.write_all(bytes).and_then(|()| fs::rename(&temporary, path));
+    if done.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    done.map_err(fault())
+}
+
+/// Who may read a file that is written anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// The user alone.
+    Private,
+    /// Whoever could before, or, for a new file, whoever the user lets read new files (umask).
+    Kept,
+}
+
+/// The same for a file that nobody could make again: it is on the disk before the old one is gone.
+pub fn rewrite(path: &Path, bytes: &[u8], access: Access) -> Result<(), Fault> {
+    let fault = || Fault::io(path, Action::Write);
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    create_dir(path.parent().unwrap_or(Path::new("/")))?;
+    let old = match access {
+        Access::Private => None,
+        Access::Kept => fs::metadata(path).ok().map(|old| old.permissions()),
+    };
+    let mode = if access == Access::Private { 0o600 } else { 0o666 };
+    let (mut file, temporary) = create_beside(path, mode).map_err(fault())?;
+    let permitted = old.map_or(Ok(()), |old| file.set_permissions(old));
+    let written = permitted.and_then(|()| file.write_all(bytes)).and_then(|()| file.sync_all());
+    let done = written.and_then(|()| fs::rename(&temporary, path));
     if done.is_err() {
         let _ = fs::remove_file(&temporary);
     }
@@ -45,14 +74,14 @@ pub fn create_dir(path: &Path) -> Result<(), Fault> {
 }
 
 /// A new file in the directory of `path`. Its name begins with a dot and ends in `.tmp`.
-fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
+fn create_beside(path: &Path, mode: u32) -> io::Result<(File, PathBuf)> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     for _ in 0..ATTEMPTS {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let temporary = path.with_file_name(format!(".{name}.{}.{count}.tmp", process::id()));
         let mut options = OpenOptions::new();
-        match options.write(true).create_new(true).mode(0o600).open(&temporary) {
+        match options.write(true).create_new(true).mode(mode).open(&temporary) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
             Ok(file) => return Ok((file, temporary)),
@@ -85,6 +114,32 @@ mod tests {
         scratch.chmod("a/b/f", 0o644);
         replace(&file, b"2").unwrap();
         assert_eq!((mode(&file), scratch.read("a/b/f").as_str()), (0o600, "2"));
+    }
+
+    #[test]
+    fn a_rewritten_file_is_private_or_as_it_was() {
+        let scratch = Scratch::new();
+        let check = |name: &str, before: Option<u32>, access, after: u32| {
+            let file = scratch.path(name);
+            if let Some(before) = before {
+                scratch.write(name, "1");
+                scratch.chmod(name, before);
+            }
+            rewrite(&file, b"2", access).unwrap();
+            assert_eq!((mode(&file), scratch.read(name).as_str()), (after, "2"), "{name}");
+        };
+        check("a", Some(0o644), Access::Private, 0o600);
+        check("b", None, Access::Private, 0o600);
+        check("c", Some(0o640), Access::Kept, 0o640);
+        check("d", Some(0o755), Access::Kept, 0o755);
+        // The umask of whoever runs the tests takes something away.
+        let plain = scratch.write("plain", "");
+        fs::File::create_new(scratch.path("new")).unwrap();
+        assert_eq!(mode(&plain), mode(&scratch.path("new")));
+        check("e", None, Access::Kept, mode(&plain));
+        scratch.write("full/inside", "");
+        assert!(rewrite(&scratch.path("full"), b"2", Access::Kept).is_err());
+        assert_eq!(fs::read_dir(scratch.path("")).unwrap().count(), 8, "no file is left over");
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! wrong order.
 
 pub mod http;
+pub mod shared;
 pub mod sse;
 pub mod stdio;
 pub mod tail;
@@ -40,11 +41,15 @@ pub struct Port {
 /// How many reports may wait for the client before the transport stops reading.
 const INBOX: usize = 64;
 
+/// How much may wait to be sent before the client stops listening. A client that has so many calls
+/// open does not exist; a server that asks and asks and does not take the answers does.
+pub(crate) const OUTBOX: usize = 1024;
+
 impl Connection {
     /// Two ends that belong together.
     pub fn new() -> (Connection, Port) {
         // Unbounded on the way out: a writer that could block the reader would deadlock two full
-        // pipes. The session bounds what is open.
+        // pipes. The client stops listening when it is crowded.
         let (outbox, from_client) = queue::unbounded();
         let (to_client, inbox) = queue::bounded(INBOX);
         let (calm, until_calm_ends) = queue::bounded(1);
@@ -61,6 +66,11 @@ impl Connection {
     /// Queues something for the transport. Nothing happens when the transport has ended.
     pub fn send(&self, outgoing: Outgoing) {
         let _ = self.outbox.push(outgoing);
+    }
+
+    /// Whether so much waits to be sent that no more reports should be taken.
+    pub fn is_crowded(&self) -> bool {
+        OUTBOX <= self.outbox.len()
     }
 
     /// The next report; `None` when the transport has ended and all its reports were read.

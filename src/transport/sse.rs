@@ -23,7 +23,7 @@ pub async fn run(target: Target, limits: Limits, port: Port) {
 pub(super) async fn open(endpoint: &Endpoint, id: u64) -> Result<EventReader, Unanswered> {
     let reply = endpoint.get_home().await.map_err(not_delivered)?;
     if !reply.status.is_success() {
-        let refused = refusal::read(reply, Some(id), false).await;
+        let refused = refusal::read(endpoint, reply, Some(id), false).await;
         return Err(Unanswered::Refused(Box::new(refused)));
     }
     check_type(&reply)?;

@@ -215,7 +215,10 @@ impl fmt::Display for TrustError {
             ),
             TrustError::NeedsHash { name, digest } => {
                 let name = quoting::quote(name);
-                write!(f, "without a terminal, say what you approve: {name} --accept {digest}")
+                write!(
+                    f,
+                    "without a terminal, say what you approve: mcpmini approve {name} --accept {digest}"
+                )
             }
             TrustError::OtherHash { name, digest } => {
                 let name = quoting::quote(name);
@@ -308,14 +311,14 @@ mod tests {
         check(
             r#"{"command": "npx", "args": ["-y", "my server", "${TOKEN}"], "cwd": "sub dir",
                 "env": {"A": "${TOKEN}", "B": "s3cret"}, "envFile": ".env", "inheritEnv": true}"#,
-            "runs npx -y 'my server' '${TOKEN}', in 'sub dir', sets A B, sets what is in .env, \
+            "runs npx -y 'my server' '${TOKEN}', in 'sub dir', sets A B, gets your variables TOKEN, sets what is in .env, \
              gets all your variables",
         );
         check(r#"{"command": "x", "args": ["\u001b[2J"]}"#, r"runs x $'\u001b[2J'");
         check(
-            r#"{"url": "https://h/mcp", "headers": {"X-Key": "s3cret"}, "envHeaders": {"B": "C"},
+            r#"{"url": "https://h/mcp", "headers": {"X-Key": "s3cret ${KEY:-s3cret}"}, "envHeaders": {"B": "C"},
                 "bearerTokenEnv": "TOKEN"}"#,
-            "contacts https://h/mcp, sends the headers X-Key, sends your variables C TOKEN",
+            "contacts https://h/mcp, sends the headers X-Key, sends your variables C TOKEN KEY",
         );
         define(&scratch, USER, r#"{"command": "mine"}"#);
         check(r#"{"url": "https://h/"}"#, "contacts https://h/; it hides user:s");
@@ -411,7 +414,9 @@ mod tests {
         check(
             None,
             false,
-            &format!("without a terminal, say what you approve: s --accept {digest}"),
+            &format!(
+                "without a terminal, say what you approve: mcpmini approve s --accept {digest}"
+            ),
         );
         check(Some("yes"), true, "yes is not sha256: and 64 hexadecimal digits");
         check(Some(&other), true, &wrong);

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::config::{Digest, Layer, Target, quoting};
+use crate::config::{self, Digest, Layer, Target, quoting};
+use crate::env::Secret;
 
 /// A definition that the user has not approved, with all there is to know to do so.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +32,8 @@ pub enum Effect {
         cwd: Option<String>,
         /// The names of the variables it sets.
         env: Vec<String>,
+        /// The user's variables that their values are made of.
+        variables: Vec<String>,
         /// The file with more variables.
         env_file: Option<String>,
         /// Whether the program gets all variables of this process.
@@ -42,7 +45,7 @@ pub enum Effect {
         url: String,
         /// The names of the headers it sets.
         headers: Vec<String>,
-        /// The variables it sends as headers.
+        /// The user's variables that it sends in headers.
         variables: Vec<String>,
     },
 }
@@ -55,6 +58,7 @@ impl Effect {
                 argv: [&target.command].into_iter().chain(&target.args).cloned().collect(),
                 cwd: target.cwd.clone(),
                 env: target.env.iter().map(|(name, _)| name.clone()).collect(),
+                variables: referred(&target.env),
                 env_file: target.env_file.clone(),
                 inherit_env: target.inherit_env,
             },
@@ -64,23 +68,32 @@ impl Effect {
                 variables: (target.env_headers.iter().map(|(_, variable)| variable))
                     .chain(&target.bearer_token_env)
                     .cloned()
+                    .chain(referred(&target.headers))
                     .collect(),
             },
         }
     }
 }
 
+/// The user's variables that go into some values.
+fn referred(values: &[(String, Secret)]) -> Vec<String> {
+    values.iter().flat_map(|(_, value)| config::variables(value.expose())).collect()
+}
+
 impl fmt::Display for Effect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |names: &[String]| quoting::join(names.iter().map(String::as_str));
         match self {
-            Effect::Runs { argv, cwd, env, env_file, inherit_env } => {
+            Effect::Runs { argv, cwd, env, variables, env_file, inherit_env } => {
                 write!(f, "runs {}", list(argv))?;
                 if let Some(cwd) = cwd {
                     write!(f, ", in {}", quoting::quote(cwd))?;
                 }
                 if !env.is_empty() {
                     write!(f, ", sets {}", list(env))?;
+                }
+                if !variables.is_empty() {
+                    write!(f, ", gets your variables {}", list(variables))?;
                 }
                 if let Some(file) = env_file {
                     write!(f, ", sets what is in {}", quoting::quote(file))?;

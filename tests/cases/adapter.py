@@ -7,7 +7,8 @@ import shlex
 class Adapter:
     """mcpmini."""
 
-    has = {"cwd", "max_total", "kv", "args_stdin", "headers", "list_prompts"}  # see "needs" in cases.json
+    has = {"cwd", "max_total", "kv", "args_stdin", "headers", "list_prompts",
+           "oauth", "callback_port"}  # see "needs" in cases.json
     eras = {"legacy", "modern"}
 
     @staticmethod
@@ -25,6 +26,7 @@ class Adapter:
         words += ["--timeout", str(drive["timeout_s"])]
         words += ["--max-time", str(drive["max_total_s"])] if "max_total_s" in drive else []
         words += ["--cwd", server["cwd"]] if server.get("cwd") else []
+        words += ["--callback-port", str(server["callback_port"])] if "callback_port" in server else []
         for header in server.get("headers", {}).items():
             words += ["-H", ": ".join(header)]
         return [program, *words]

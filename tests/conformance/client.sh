@@ -19,14 +19,28 @@ home=$(mktemp -d)
 trap 'rm -rf "$home"' EXIT
 trap 'exit 143' TERM INT HUP
 export HOME="$home" XDG_CONFIG_HOME="$home" XDG_CACHE_HOME="$home" XDG_STATE_HOME="$home"
+# Nobody is there to log in: the suite's authorization server sends whoever asks straight back.
+export MCPMINI_LOGIN=auto BROWSER='curl -sL -m 20 -o /dev/null'
 [ "${CONFORMANCE_PINNED:-yes}" = no ] || export MCPMINI_PROTOCOL="$MCP_CONFORMANCE_PROTOCOL_VERSION"
 
 # The exit code of the script is that of the last command that failed, so that the suite sees it.
 failure=0
 run() { timeout --kill-after=2 "$limit" "$mcpmini" "$@" || failure=$?; }
-list() { run tools "$url"; }
+list() { run tools "$url" "$@"; }
 call() { run call "$url" "$@"; }
 rpc() { run rpc "$url" "$@"; }
+
+# The member $1 of the scenario's data.
+data() {
+    python3 -c 'import json, os, sys
+print(json.loads(os.environ["MCP_CONFORMANCE_CONTEXT"])[sys.argv[1]])' "$1"
+}
+
+# The same in a file that nobody else can read; prints its path. No secret stands in a command line.
+data_file() {
+    (umask 077 && data "$1" >"$home/$1")
+    echo "$home/$1"
+}
 
 # The calls that the scenario's data asks for: a line with the tool, a line with its arguments, …
 wanted_calls() {
@@ -92,6 +106,36 @@ sep-2322-client-request-state)
     ;;
 json-schema-2020-12-preservation)
     call json_schema_echo "$(schema_of json_schema_2020_12_tool)"
+    ;;
+auth/pre-registration)
+    list --client-id "$(data client_id)" --client-secret-file "$(data_file client_secret)"
+    ;;
+auth/basic-cimd)
+    url_of_metadata=https://conformance-test.local/client-metadata.json
+    list --client-metadata-url "$url_of_metadata"
+    call test-tool '{}' --client-metadata-url "$url_of_metadata"
+    ;;
+auth/client-credentials-basic)
+    list --grant client-credentials --client-id "$(data client_id)" \
+        --client-secret-file "$(data_file client_secret)"
+    ;;
+auth/client-credentials-jwt)
+    list --grant client-credentials --client-id "$(data client_id)" \
+        --client-key "$(data_file private_key_pem)" --client-key-alg "$(data signing_algorithm)"
+    ;;
+auth/enterprise-managed-authorization)
+    list --grant id-jag --client-id "$(data client_id)" \
+        --client-secret-file "$(data_file client_secret)" \
+        --idp-token-endpoint "$(data idp_token_endpoint)" --idp-client-id "$(data idp_client_id)" \
+        --idp-id-token-file "$(data_file idp_id_token)"
+    ;;
+auth/wif-jwt-bearer)
+    list --grant jwt-bearer --client-id "$(data client_id)" \
+        --assertion-file "$(data_file valid_jwt)"
+    ;;
+auth/dpop | auth/dpop-nonce)
+    list --dpop
+    call test-tool '{}' --dpop
     ;;
 auth/*)
     list

@@ -163,6 +163,7 @@ pub(crate) fn short(incoming: &Incoming) -> String {
         Incoming::Responding(id) => format!("responding {id}"),
         Incoming::Skipped(_) => "skipped".to_owned(),
         Incoming::Unusual(unusual) => format!("unusual {unusual:?}"),
+        Incoming::Joined { .. } | Incoming::Reported { .. } => "not over HTTP".to_owned(),
     }
 }
 

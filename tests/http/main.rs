@@ -5,6 +5,7 @@
 mod answers;
 mod client;
 mod faults;
+mod fetch;
 mod order;
 mod redirects;
 mod server;

@@ -124,19 +124,14 @@ impl<'a> Wishes<'a> {
     }
 }
 
-/// Makes sure that a result is JSON: what is passed on as JSON must be.
-pub(super) fn validate(json: &Json) -> Result<(), Error> {
-    json.validate().map_err(|invalid| {
-        let text = format!("the server sent invalid JSON: {}", invalid.reason);
-        Error::new(Exit::Protocol, text).phase(Phase::Request).sent(Sent::Yes)
-    })
-}
-
 /// Writes the result of a call. What a tool says about its own failure is no answer, and goes to
 /// standard error in every form but those that show the whole result.
 pub(super) fn write(run: &Run<'_>, json: &Json, wishes: &Wishes<'_>) -> Result<Outcome, Error> {
-    validate(json)?;
     let text = json.as_str();
+    if !text.starts_with('{') {
+        let text = "the answer is no tool result: it is not an object";
+        return Err(Error::new(Exit::Protocol, text).phase(Phase::Request).sent(Sent::Yes));
+    }
     let result = CallResult::read(text, &mut Document::new());
     let mut parts = Parts::new(run);
     let fits = match result.is_error {
@@ -203,6 +198,12 @@ fn raw(result: &CallResult<'_>) -> Result<Vec<u8>, Error> {
         Some(bytes) => bytes.map(|bytes| bytes.into_owned()),
         None => Err(misfit(format!("-o raw cannot print {}", describe(block)))),
     }
+}
+
+/// Why a tool failed, if its result says that it did.
+pub(super) fn failure(json: &Json) -> Option<String> {
+    let result = CallResult::read(json.as_str(), &mut Document::new());
+    result.is_error.then(|| failure_text(&result))
 }
 
 /// What a failed tool says.

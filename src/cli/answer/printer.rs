@@ -80,7 +80,7 @@ impl<'a> Printer<'a> {
         let Some(Ok(bytes)) = bytes_of(block) else { return Ok(false) };
         let Some(shown) = protocol.show(&bytes) else { return Ok(false) };
         self.parts.add(std::mem::take(&mut self.text).as_bytes())?;
-        output::write_trusted(&shown)?;
+        output::write_trusted(self.run, &shown)?;
         Ok(true)
     }
 }

@@ -7,7 +7,6 @@ use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
 use crate::cli::output;
 use crate::cli::run::Run;
-use crate::cli::terminal::Stream;
 use crate::protocol::json;
 use crate::protocol::message::Sent;
 use crate::protocol::params::Members;
@@ -108,7 +107,7 @@ impl<'a> Folder<'a> {
         }
         saved.push("bytes", &item.bytes.len().to_string());
         if !self.run.globals.quiet {
-            let _ = Stream::Stderr.write_text(&format!("{{\"saved\":{}}}\n", saved.finish()));
+            self.run.say_foreign(&format!("{{\"saved\":{}}}\n", saved.finish()));
         }
         Ok(())
     }

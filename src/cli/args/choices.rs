@@ -27,6 +27,18 @@ keywords! {
 }
 
 keywords! {
+    /// A shell (`completions`).
+    pub enum Shell {
+        /// GNU bash.
+        Bash = "bash",
+        /// The Z shell.
+        Zsh = "zsh",
+        /// fish.
+        Fish = "fish",
+    }
+}
+
+keywords! {
     /// The version of HTTP (`--http`).
     pub enum Http {
         /// What client and server agree on.

@@ -7,10 +7,13 @@ use std::path::PathBuf;
 use argh::{ArgsInfo, FromArgs};
 
 use super::choices::Format;
+use super::config_commands::{Add, Config, Remove};
 use super::globals::Globals;
+use super::numbers::count;
 use super::primitives::{
     Complete, Find, Prompt, Prompts, Read, Resources, Task, TaskAction, Templates, folder,
 };
+use super::shell_commands::{Completions, Replay};
 use super::usage::UsageError;
 use super::values::Expectation;
 use crate::protocol::pointer::Pointer;
@@ -47,8 +50,30 @@ pub enum Command {
     Ping(Ping),
     /// `rpc`
     Rpc(Rpc),
+    /// `batch`
+    Batch(Batch),
+    /// `bench`
+    Bench(Bench),
+    /// `session`
+    Session(Session),
     /// `approve`
     Approve(Approve),
+    /// `login`
+    Login(Login),
+    /// `logout`
+    Logout(Logout),
+    /// `token`
+    Token(Token),
+    /// `add`
+    Add(Add),
+    /// `remove`
+    Remove(Remove),
+    /// `config`
+    Config(Config),
+    /// `replay`
+    Replay(Replay),
+    /// `completions`
+    Completions(Completions),
 }
 
 /// Other names of commands. One-letter names are declared with the command.
@@ -56,7 +81,7 @@ pub(super) const ALIASES: &[(&str, &str)] = &[("raw", "rpc")];
 
 /// Commands that make something of their own of the words after `--`. For all others they are
 /// plain words, which is how a word that begins with a dash is written.
-pub(super) const WITH_TAIL: &[&str] = &["call"];
+pub(in crate::cli) const WITH_TAIL: &[&str] = &["call", "add", "bench", "session"];
 
 impl Command {
     /// Its name.
@@ -76,16 +101,49 @@ impl Command {
             Command::Info(_) => "info",
             Command::Ping(_) => "ping",
             Command::Rpc(_) => "rpc",
+            Command::Batch(_) => "batch",
+            Command::Bench(_) => "bench",
+            Command::Session(_) => "session",
             Command::Approve(_) => "approve",
+            Command::Login(_) => "login",
+            Command::Logout(_) => "logout",
+            Command::Token(_) => "token",
+            Command::Add(_) => "add",
+            Command::Remove(_) => "remove",
+            Command::Config(_) => "config",
+            Command::Replay(_) => "replay",
+            Command::Completions(_) => "completions",
         }
+    }
+
+    /// Whether it only shows what it would do.
+    pub fn is_dry_run(&self) -> bool {
+        match self {
+            Command::Call(call) => call.dry_run,
+            Command::Rpc(rpc) => rpc.dry_run,
+            _ => false,
+        }
+    }
+
+    /// Whether it makes many requests of one server, whose failures it deals with one by one.
+    pub fn is_long(&self) -> bool {
+        matches!(self, Command::Batch(_))
+    }
+
+    /// Whether it carries requests for others.
+    pub fn is_relay(&self) -> bool {
+        matches!(self, Command::Session(_))
     }
 
     /// The forms in which it can print its answer, the usual one first.
     pub fn formats(&self) -> &'static [Format] {
         match self {
             Command::Call(_) => Format::ALL,
+            Command::Batch(_) => &[Format::Json],
             Command::Task(task) if task.action == TaskAction::Result => Format::ALL,
             Command::Read(_) => &[Format::Text, Format::Json, Format::Raw],
+            // What they print has the one form that its reader wants.
+            Command::Replay(_) | Command::Completions(_) => &[Format::Text],
             _ => &[Format::Text, Format::Json],
         }
     }
@@ -122,7 +180,7 @@ impl Command {
 }
 
 /// run one tool and print its answer
-#[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, FromArgs, ArgsInfo)]
 #[argh(subcommand, name = "call", short = 'c', help_triggers("-h", "--help"))]
 #[argh(example = "mcpmini call https://mcp.example.com/mcp get_weather city=Oslo days:=3")]
 #[argh(example = "mcpmini call 'npx -y @modelcontextprotocol/server-everything' echo message=hi")]
@@ -139,6 +197,10 @@ pub struct Call {
     /// send the arguments even when they do not fit the tool's schema
     #[argh(switch)]
     pub no_check: bool,
+
+    /// print what would be sent, secrets masked; start nothing and contact nobody
+    #[argh(switch)]
+    pub dry_run: bool,
 
     /// print only the value at this JSON Pointer in the result, a text without quotes unless as
     /// --json; - is each element of a list, as in /content/-/text (repeatable)
@@ -242,7 +304,7 @@ pub struct Info {
     pub server: String,
 }
 
-/// ask a server for a sign of life and print the milliseconds it took
+/// ask a server for a sign of life and print how many ms it took
 #[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
 #[argh(subcommand, name = "ping", help_triggers("-h", "--help"))]
 #[argh(example = "mcpmini ping -t 2s https://mcp.example.com/mcp && echo up")]
@@ -262,6 +324,10 @@ pub struct Rpc {
     /// print the whole message that came back, not only its result
     #[argh(switch)]
     pub envelope: bool,
+
+    /// print what would be sent, secrets masked; start nothing and contact nobody
+    #[argh(switch)]
+    pub dry_run: bool,
 
     /// print only the value at this JSON Pointer in the result, a text without quotes unless as
     /// --json; - is each element of a list, as in /content/-/text (repeatable)
@@ -285,6 +351,106 @@ pub struct Rpc {
     pub params: Option<String>,
 }
 
+/// make many requests on one connection, one per line
+#[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
+#[argh(subcommand, name = "batch", help_triggers("-h", "--help"))]
+#[argh(note = "A line is a JSON object, {{\"tool\": NAME, \"arguments\": {{...}}}} or \
+               {{\"method\": NAME, \"params\": {{...}}}}, with \"id\" (any JSON, else the number of the \
+               line) and \"timeout\" (as for -t) if you like.")]
+#[argh(note = "For every line that was read one comes out, with \"id\", \"exit\", \"ms\", and \
+               \"result\" or \"error\", when its request has ended. The exit codes are those of \
+               `call`.")]
+#[argh(note = "The exit code of the whole is that of the first line that failed, in the order of \
+               the input. A server that ends is started again for the next line.")]
+#[argh(example = "jq -c '.[]' rows.json | mcpmini batch db -P 8 --keep-going - > out.ndjson")]
+#[argh(example = "mcpmini batch --ordered files calls.jsonl")]
+pub struct Batch {
+    /// how many requests are under way at a time (default 4, in bench 1)
+    #[argh(option, short = 'P', arg_name = "N", from_str_fn(at_least_one))]
+    pub jobs: Option<usize>,
+
+    /// print the outcomes in the order of the lines
+    #[argh(switch)]
+    pub ordered: bool,
+
+    /// go on with further requests after one has failed
+    #[argh(switch)]
+    pub keep_going: bool,
+
+    /// the server: a URL, a name from the configuration, or a command line in quotes
+    #[argh(positional, arg_name = "SERVER")]
+    pub server: String,
+
+    /// the file with the lines, or - for standard input
+    #[argh(positional, arg_name = "FILE|-")]
+    pub input: String,
+}
+
+/// call a tool again and again and print how long it took
+#[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
+#[argh(subcommand, name = "bench", help_triggers("-h", "--help"))]
+#[argh(note = "All calls go over one connection, and opening it is not part of them. p50 is the \
+               time within which half of the calls were answered.")]
+#[argh(example = "mcpmini bench -n 1000 -P 8 db query sql='select 1'")]
+#[argh(example = "mcpmini bench --json https://mcp.example.com/mcp echo text=hi | jq .ms.p99")]
+pub struct Bench {
+    /// how many calls to make (default 100)
+    #[argh(option, short = 'n', arg_name = "N", from_str_fn(at_least_one))]
+    pub calls: Option<usize>,
+
+    /// how many requests are under way at a time (default 4, in bench 1)
+    #[argh(option, short = 'P', arg_name = "N", from_str_fn(at_least_one))]
+    pub jobs: Option<usize>,
+
+    /// go on with further requests after one has failed
+    #[argh(switch)]
+    pub keep_going: bool,
+
+    /// treat every KEY=VALUE as text, without asking for the tool's schema
+    #[argh(switch)]
+    pub no_schema: bool,
+
+    /// send the arguments even when they do not fit the tool's schema
+    #[argh(switch)]
+    pub no_check: bool,
+
+    /// the server: a URL, a name from the configuration, or a command line in quotes
+    #[argh(positional, arg_name = "SERVER")]
+    pub server: String,
+
+    /// the tool
+    #[argh(positional, arg_name = "TOOL")]
+    pub tool: String,
+
+    /// the tool's arguments, as for call
+    #[argh(positional, arg_name = "ARG")]
+    pub args: Vec<String>,
+}
+
+/// keep servers open while a command runs
+#[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
+#[argh(subcommand, name = "session", help_triggers("-h", "--help"))]
+#[argh(
+    note = "Write the command after --. Every `mcpmini` in it uses the servers that are open, so that \
+               what they keep in memory lasts from one call to the next. A server that is not named \
+               is opened when it is first used, and stays open, too."
+)]
+#[argh(
+    note = "Options that say how a server is started or reached go to `session` and not to the \
+               calls in it. MCPMINI_SESSION= in front of a call makes it apart from the session."
+)]
+#[argh(
+    note = "The exit code is that of the command; 126 and 127 when it cannot be run. Nothing is \
+               left when it ends."
+)]
+#[argh(example = "mcpmini session chrome -- ./test.sh")]
+#[argh(example = "mcpmini session db -- sh -c 'mcpmini call db begin && mcpmini call db commit'")]
+pub struct Session {
+    /// the servers to open first
+    #[argh(positional, arg_name = "SERVER")]
+    pub servers: Vec<String>,
+}
+
 /// allow servers that the configuration of a project defines
 #[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
 #[argh(subcommand, name = "approve", help_triggers("-h", "--help"))]
@@ -301,4 +467,53 @@ pub struct Approve {
     /// the server
     #[argh(positional, arg_name = "NAME")]
     pub name: Option<String>,
+}
+
+/// log in to a server on the network and keep the token
+#[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
+#[argh(subcommand, name = "login", help_triggers("-h", "--help"))]
+#[argh(note = "Opens the browser (BROWSER) and waits up to five minutes. The token is kept in a \
+               private file and renewed when it ends, so that one login lasts. No other command \
+               opens a browser, unless it is allowed to by --login.")]
+#[argh(example = "mcpmini login https://mcp.example.com/mcp")]
+#[argh(example = "mcpmini login --no-browser linear")]
+#[argh(example = "mcpmini login linear --scope 'issues:read issues:write'")]
+pub struct Login {
+    /// print the address to open, and take the one that the browser ends at from standard input
+    #[argh(switch)]
+    pub no_browser: bool,
+
+    /// print a code to type on another device, for servers that offer that
+    #[argh(switch)]
+    pub device: bool,
+
+    /// the server: a URL, or a name from the configuration
+    #[argh(positional, arg_name = "SERVER")]
+    pub server: String,
+}
+
+/// give back and forget the token of a login
+#[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
+#[argh(subcommand, name = "logout", help_triggers("-h", "--help"))]
+#[argh(example = "mcpmini logout linear")]
+pub struct Logout {
+    /// the server: a URL, or a name from the configuration
+    #[argh(positional, arg_name = "SERVER")]
+    pub server: String,
+}
+
+/// print the header that opens a server, for other programs
+#[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
+#[argh(subcommand, name = "token", help_triggers("-h", "--help"))]
+#[argh(note = "The token is renewed first if it is about to end.")]
+#[argh(example = "mcpmini token linear | curl -H @- https://mcp.linear.app/mcp")]
+pub struct Token {
+    /// the server: a URL, or a name from the configuration
+    #[argh(positional, arg_name = "SERVER")]
+    pub server: String,
+}
+
+// argh wants errors as text.
+fn at_least_one(text: &str) -> Result<usize, String> {
+    count(text).map_err(|invalid| invalid.to_string())
 }

@@ -9,6 +9,7 @@ use super::choices::{
     BearerFile, Color, Elicit, Format, Http, IdFormat, Protocol, ServerStderr, Transport, path,
 };
 use super::numbers::{count, size};
+use super::trace_file::TraceFile;
 use super::values::{Assignment, Header, Private, Variable, private};
 use crate::cli::duration::{self, Limit};
 use crate::net::Resolve;
@@ -64,6 +65,15 @@ pub struct Globals {
     /// wait DUR for a started server to end by itself before ending it (default 500ms)
     #[argh(option, arg_name = "DUR", from_str_fn(duration))]
     pub shutdown_timeout: Option<Duration>,
+
+    /// send a request up to N times more when it was not carried out, or when it was lost and may
+    /// run twice; 0 is never (default 0; in batch and session 4 for what may run twice)
+    #[argh(option, arg_name = "N", from_str_fn(times))]
+    pub retry: Option<u32>,
+
+    /// wait DUR before the first time more, and twice as long each further time (default 500ms)
+    #[argh(option, arg_name = "DUR", from_str_fn(duration))]
+    pub retry_delay: Option<Duration>,
 
     /// set a variable for the started server (repeatable)
     #[argh(option, arg_name = "NAME=VALUE")]
@@ -187,6 +197,10 @@ pub struct Globals {
     #[argh(switch)]
     decline: bool,
 
+    /// write every message, as JSON Lines, to a new FILE or to file descriptor N
+    #[argh(option, arg_name = "FILE|fd:N")]
+    pub trace: Option<TraceFile>,
+
     /// read this configuration file and no other
     #[argh(option, arg_name = "FILE", from_str_fn(file))]
     pub config: Option<PathBuf>,
@@ -237,6 +251,12 @@ fn bytes(text: &str) -> Result<usize, String> {
 
 fn number(text: &str) -> Result<usize, String> {
     count(text).map_err(|invalid| invalid.to_string())
+}
+
+fn times(text: &str) -> Result<u32, String> {
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    let times = text.parse().ok().filter(|_| digits);
+    times.ok_or_else(|| format!("{text:?} is no number of times"))
 }
 
 fn secret(text: &str) -> Result<Private, String> {

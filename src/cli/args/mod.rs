@@ -6,16 +6,20 @@
 //!
 //! Nothing is looked up here: no file, no server, and the environment only in [`Settings`].
 
+pub mod access;
 pub mod choices;
 pub mod commands;
+pub mod config_commands;
 pub mod globals;
 pub mod keyword;
 pub mod normalise;
 pub mod numbers;
 pub mod primitives;
 pub mod settings;
+pub mod shell_commands;
 pub mod stop;
 pub mod table;
+pub mod trace_file;
 pub mod usage;
 pub mod values;
 
@@ -24,8 +28,9 @@ mod tests;
 
 use std::ffi::OsString;
 
-use argh::{CommandInfoWithArgs, EarlyExit, FromArgs, Optionality};
+use argh::{ArgsInfo, CommandInfoWithArgs, EarlyExit, FromArgs, Optionality};
 
+pub use access::Access;
 pub use choices::Format;
 pub use commands::Command;
 pub use globals::Globals;
@@ -42,9 +47,11 @@ use table::{Table, synopsis};
 pub struct Invocation {
     /// The options that every command takes.
     pub globals: Globals,
+    /// Those of them that are about tokens.
+    pub access: Access,
     /// The command.
     pub command: Command,
-    /// For `call`, the words after `--`: the tool's arguments as flags.
+    /// For `call`, the words after `--`: the tool's arguments as flags. For `add`, the command.
     pub tail: Vec<String>,
 }
 
@@ -76,7 +83,7 @@ fn understand(normal: &Normal, table: &Table) -> Result<Invocation, Why> {
         let page = Page::about(subject.as_deref(), table).map_err(Why::Usage)?;
         return Err(Why::Help(page));
     }
-    let globals = parse_globals(&normal.globals).map_err(Why::Usage)?;
+    let (globals, access) = parse_globals(&normal.globals).map_err(Why::Usage)?;
     let Wanted::Command(name) = normal.wanted else {
         return Err(if globals.version { Why::Version } else { Why::Usage(UsageError::NoCommand) });
     };
@@ -85,13 +92,20 @@ fn understand(normal: &Normal, table: &Table) -> Result<Invocation, Why> {
     }
     let info = table.command(name).expect("a wanted command is in the table");
     let command = parse_command(info, normal).map_err(Why::Usage)?;
-    check(&globals, &command).map_err(Why::Usage)?;
-    Ok(Invocation { globals, command, tail: normal.tail.clone() })
+    check(&globals, &access, &command).map_err(Why::Usage)?;
+    Ok(Invocation { globals, access, command, tail: normal.tail.clone() })
 }
 
-fn parse_globals(given: &[Given]) -> Result<Globals, UsageError> {
-    let words: Vec<&str> = given.iter().flat_map(Given::words).collect();
-    Globals::from_args(&["mcpmini"], &words).map_err(|exit| explain(exit, given))
+fn parse_globals(given: &[Given]) -> Result<(Globals, Access), UsageError> {
+    let flags = Access::get_args_info().flags;
+    let is_access = |given: &&Given| flags.iter().any(|flag| flag.long == given.flag);
+    let (access, globals): (Vec<&Given>, Vec<&Given>) = given.iter().partition(is_access);
+    Ok((parse_options(&globals)?, parse_options(&access)?))
+}
+
+fn parse_options<T: FromArgs>(given: &[&Given]) -> Result<T, UsageError> {
+    let words: Vec<&str> = given.iter().flat_map(|given| given.words()).collect();
+    T::from_args(&["mcpmini"], &words).map_err(|exit| explain(exit, given.iter().copied()))
 }
 
 fn parse_command(info: &CommandInfoWithArgs, normal: &Normal) -> Result<Command, UsageError> {
@@ -101,7 +115,8 @@ fn parse_command(info: &CommandInfoWithArgs, normal: &Normal) -> Result<Command,
     words.push("--");
     words.extend(normal.words.iter().map(String::as_str));
     Command::from_args(&["mcpmini", info.name], &words).map_err(|exit| {
-        explain_word(&exit, info, &normal.words).unwrap_or_else(|| explain(exit, &normal.options))
+        explain_word(&exit, info, &normal.words)
+            .unwrap_or_else(|| explain(exit, normal.options.iter()))
     })
 }
 
@@ -140,7 +155,7 @@ fn explain_word(
 }
 
 /// What argh has to say about a value, without the value: it may be a secret.
-fn explain(exit: EarlyExit, given: &[Given]) -> UsageError {
+fn explain<'a>(exit: EarlyExit, given: impl Iterator<Item = &'a Given>) -> UsageError {
     for Given { flag, value } in given {
         let Some(value) = value else { continue };
         let beginning = format!("Error parsing option '{flag}' with value '{value}': ");
@@ -152,7 +167,7 @@ fn explain(exit: EarlyExit, given: &[Given]) -> UsageError {
 }
 
 /// Whether the options go together, and with the command.
-fn check(globals: &Globals, command: &Command) -> Result<(), UsageError> {
+fn check(globals: &Globals, access: &Access, command: &Command) -> Result<(), UsageError> {
     let authorizes = |name: &str| name.eq_ignore_ascii_case("authorization");
     let has_authorization = globals.header.iter().any(|header| authorizes(&header.name));
     let bearers = [
@@ -160,9 +175,17 @@ fn check(globals: &Globals, command: &Command) -> Result<(), UsageError> {
         ("--bearer-command", globals.bearer_command.is_some()),
         ("--header Authorization", has_authorization),
     ];
-    let mut bearers = bearers.iter().filter(|(_, given)| *given).map(|(flag, _)| *flag);
-    if let (Some(one), Some(other)) = (bearers.next(), bearers.next()) {
+    let bearers = bearers.iter().filter(|(_, given)| *given).map(|(flag, _)| *flag);
+    // Whoever gives a token does not say how to get one.
+    let mut sources = bearers.chain(access.given());
+    if let (Some(one), Some(other)) = (sources.next(), sources.next()) {
         return Err(UsageError::Contradiction(one, other));
+    }
+    if access.assertion_file.is_some() && access.assertion_command.is_some() {
+        return Err(UsageError::Contradiction("--assertion-file", "--assertion-command"));
+    }
+    if access.client_key_alg.is_some() && access.client_key.is_none() {
+        return Err(UsageError::Lonely { flag: "--client-key-alg", needs: "--client-key" });
     }
     if globals.key.is_some() && globals.cert.is_none() {
         return Err(UsageError::Lonely { flag: "--key", needs: "--cert" });

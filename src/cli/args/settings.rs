@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::choices::{Color, Elicit, Format, Protocol};
 use super::keyword::keywords;
+use super::trace_file::TraceFile;
 use super::usage::UsageError;
 use super::values::Assignment;
 use super::{Command, Globals, Invocation};
@@ -28,8 +29,22 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("MCPMINI_PROTOCOL", "VERSION as for --protocol"),
     ("MCPMINI_ERRORS", "json as --json-errors, or text"),
     ("MCPMINI_CACHE", "off as --no-cache, or on"),
+    ("MCPMINI_LOGIN", "auto as --login, or never"),
+    ("MCPMINI_SESSION", "the socket of the session whose servers are used"),
+    ("MCPMINI_TRACE", "FILE|fd:N as for --trace, but appends to FILE"),
     ("NO_COLOR", "if not empty, no colours"),
     ("CLICOLOR_FORCE", "if neither empty nor 0, colours even without a terminal"),
+];
+
+/// The variables that are read where they are needed, and what each is for.
+pub const MORE_VARIABLES: &[(&str, &str)] = &[
+    ("MCPMINI_TOKEN", "the token for the server that the command names"),
+    ("MCPMINI_TOKEN_NAME", "the token for the server NAME (in capitals, _ for other signs)"),
+    ("MCPMINI_CLIENT_ID", "ID as for --client-id"),
+    ("MCPMINI_CLIENT_SECRET", "the secret of that client"),
+    ("MCPMINI_STATE_DIR", "DIR for tokens and approvals (default XDG_STATE_HOME/mcpmini)"),
+    ("MCPMINI_CREDENTIAL_HELPER", "CMD that keeps tokens, a Docker credential helper"),
+    ("BROWSER", "CMD that opens a page"),
 ];
 
 /// How long a server may be silent.
@@ -63,6 +78,16 @@ keywords! {
 }
 
 keywords! {
+    /// What to do when a server wants a login (`MCPMINI_LOGIN`).
+    pub enum Login {
+        /// Open the browser.
+        Auto = "auto",
+        /// Fail.
+        Never = "never",
+    }
+}
+
+keywords! {
     /// How errors are printed (`MCPMINI_ERRORS`).
     pub enum Errors {
         /// For people.
@@ -86,6 +111,8 @@ pub struct Settings {
     pub color: ColorRule,
     /// The only configuration file to read.
     pub config: Option<PathBuf>,
+    /// The socket of the session whose servers are used.
+    pub session: Option<PathBuf>,
     /// What to do with stored answers.
     pub cache: Cache,
     /// How long the server may be silent.
@@ -100,6 +127,10 @@ pub struct Settings {
     pub protocol: Option<Protocol>,
     /// What to do when the server asks back.
     pub elicitation: Elicitation,
+    /// Whether a command may open the browser when the server wants a login.
+    pub login: bool,
+    /// Where every message is written to.
+    pub trace: Option<TraceFile>,
 }
 
 /// What to do when the server asks for input.
@@ -109,8 +140,9 @@ pub struct Elicitation {
     pub answers: Vec<Assignment>,
     /// A file with more answers.
     pub file: Option<PathBuf>,
-    /// What to do about a question that these do not answer. It is never [`Elicit::Answers`].
-    pub otherwise: Elicit,
+    /// What to do about a question that these do not answer; `None` when nothing was said about it.
+    /// It is never [`Elicit::Answers`].
+    pub otherwise: Option<Elicit>,
 }
 
 impl Settings {
@@ -128,6 +160,7 @@ impl Settings {
                 .config
                 .clone()
                 .or_else(|| variable("MCPMINI_CONFIG", env).map(PathBuf::from)),
+            session: variable("MCPMINI_SESSION", env).map(PathBuf::from),
             cache: cache(globals, env)?,
             timeout: or_variable(globals.timeout, "MCPMINI_TIMEOUT", env)?,
             max_time: or_variable(globals.max_time, "MCPMINI_MAX_TIME", env)?,
@@ -135,6 +168,8 @@ impl Settings {
             shutdown_timeout: globals.shutdown_timeout.unwrap_or(SHUTDOWN_TIMEOUT),
             protocol: or_variable(globals.protocol, "MCPMINI_PROTOCOL", env)?,
             elicitation: elicitation(globals),
+            login: or_variable(None, "MCPMINI_LOGIN", env)? == Some(Login::Auto),
+            trace: or_variable(globals.trace.clone(), "MCPMINI_TRACE", env)?,
         })
     }
 }
@@ -146,6 +181,7 @@ impl Invocation {
     /// that asks for one that the command lacks was refused when it was read.
     pub fn settings(&self, env: Environment<'_>) -> Result<Settings, UsageError> {
         let mut settings = Settings::resolve(&self.globals, env)?;
+        settings.login |= self.access.login;
         let formats = Command::formats(&self.command);
         if !formats.contains(&settings.output) {
             settings.output = formats[0];
@@ -198,9 +234,8 @@ fn cache(globals: &Globals, env: Environment<'_>) -> Result<Cache, UsageError> {
 
 fn elicitation(globals: &Globals) -> Elicitation {
     let (file, otherwise) = match &globals.elicit {
-        Some(Elicit::Answers(file)) => (Some(file), Elicit::Decline),
-        Some(elicit) => (None, elicit.clone()),
-        None => (None, Elicit::Decline),
+        Some(Elicit::Answers(file)) => (Some(file), None),
+        otherwise => (None, otherwise.clone()),
     };
     Elicitation {
         answers: globals.answer.clone(),

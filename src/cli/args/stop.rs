@@ -1,6 +1,7 @@
 //! When a command line ends before a command begins: help, the version, a mistake.
 
 use super::choices::{Color, Format};
+use super::globals::Globals;
 use super::normalise::Given;
 use super::settings::{Environment, color, json_errors, output};
 use super::usage::UsageError;
@@ -38,7 +39,7 @@ pub enum Why {
 pub struct Farewell {
     /// Where.
     pub stream: Stream,
-    /// What, with its line ends.
+    /// What, with its line ends. It may be coloured, and nothing else in it steers a terminal.
     pub text: String,
     /// How the program ends.
     pub exit: Exit,
@@ -56,6 +57,16 @@ impl Stop {
             output: value("--output").and_then(|word| word.parse().ok()),
             json_errors: globals.iter().any(|given| given.flag == "--json-errors"),
             color: value("--color").and_then(|word| word.parse().ok()),
+        }
+    }
+
+    /// A mistake that came to light only after the options were read.
+    pub fn late(mistake: UsageError, globals: &Globals) -> Stop {
+        Stop {
+            why: Why::Usage(mistake),
+            output: globals.output,
+            json_errors: globals.json_errors,
+            color: globals.color,
         }
     }
 

@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 
 use argh::{ArgsInfo, CommandInfoWithArgs, FlagInfo, FlagInfoKind, Optionality, PositionalInfo};
 
+use super::access::Access;
 use super::commands::{ALIASES, Command};
 use super::globals::{Globals, SPELLINGS};
 
@@ -69,7 +70,8 @@ impl Table {
     /// The flags, those of every command first.
     pub fn flags(&self) -> &[Flag] {
         self.flags.get_or_init(|| {
-            let globals = Globals::get_args_info().flags.iter();
+            let of_access = Access::get_args_info().flags.iter().filter(|info| info.long != HELP);
+            let globals = Globals::get_args_info().flags.iter().chain(of_access);
             let mut flags: Vec<Flag> = globals.map(|info| Flag::new(info, None)).collect();
             let of_commands = flags.len();
             for command in &self.commands {

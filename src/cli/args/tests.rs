@@ -65,7 +65,7 @@ fn meaning(line: &str) -> String {
         Err(Stop { why: Why::Version, output, .. }) => return format!("version: {output:?}"),
         Err(Stop { why: Why::Usage(mistake), .. }) => return format!("error: {mistake}"),
     };
-    let Invocation { globals, command, tail } = &invocation;
+    let Invocation { globals, access, command, tail } = &invocation;
     let mut out = command.name().to_owned();
     let mut add = |text: String| out.push_str(&format!(" {text}"));
     let mut switch = |on: bool, name: &str| on.then(|| name.to_owned()).map_or((), &mut add);
@@ -73,6 +73,7 @@ fn meaning(line: &str) -> String {
         Command::Call(call) => {
             switch(call.no_schema, "--no-schema");
             switch(call.no_check, "--no-check");
+            switch(call.dry_run, "--dry-run");
             switch(call.check_output, "--check-output");
             switch(call.task, "--task");
             switch(call.wait, "--wait");
@@ -92,20 +93,61 @@ fn meaning(line: &str) -> String {
         Command::Ping(ping) => add(ping.server.clone()),
         Command::Rpc(rpc) => {
             switch(rpc.envelope, "--envelope");
+            switch(rpc.dry_run, "--dry-run");
             demands(&rpc.select, &rpc.expect, None).for_each(&mut add);
             add(format!("{} {} {:?}", rpc.server, rpc.method, rpc.params));
         }
-        Command::Approve(approve) => add(format!("{:?} {:?}", approve.name, approve.accept)),
+        Command::Batch(batch) => {
+            switch(batch.ordered, "--ordered");
+            switch(batch.keep_going, "--keep-going");
+            add(format!("{:?} {} {}", batch.jobs, batch.server, batch.input));
+        }
+        Command::Bench(bench) => {
+            switch(bench.keep_going, "--keep-going");
+            let (calls, jobs) = (bench.calls, bench.jobs);
+            add(format!("{calls:?} {jobs:?} {} {} {:?}", bench.server, bench.tool, bench.args));
+        }
         other => primitive(other).into_iter().for_each(&mut add),
     }
     if !tail.is_empty() {
         add(format!("-- {tail:?}"));
     }
-    let set = differences(globals, &Globals::from_args(&["mcpmini"], &[]).unwrap());
+    let mut set = differences(globals, &Globals::from_args(&["mcpmini"], &[]).unwrap());
+    set.extend(differences(access, &Access::default()));
     if !set.is_empty() {
         add(format!("| {}", set.join(", ")));
     }
     out
+}
+
+/// The options and words of the commands about servers as such, and for the shell.
+fn configuration(command: &Command) -> Vec<String> {
+    let switched = |switches: &[(bool, &str)], words: String| {
+        let switches = switches.iter().filter(|(on, _)| *on).map(|(_, name)| (*name).to_owned());
+        switches.chain([words]).collect()
+    };
+    match command {
+        Command::Add(add) => {
+            let switches = [(add.project, "--project"), (add.force, "--force")];
+            switched(&switches, format!("{} {:?}", add.name, add.server))
+        }
+        Command::Remove(remove) => switched(&[(remove.project, "--project")], remove.name.clone()),
+        Command::Config(config) => {
+            let words = format!("{} {:?} {:?}", config.action.word(), config.from, config.names);
+            switched(&[(config.copy, "--copy"), (config.force, "--force")], words)
+        }
+        Command::Session(session) => vec![format!("{:?}", session.servers)],
+        Command::Approve(approve) => vec![format!("{:?} {:?}", approve.name, approve.accept)],
+        Command::Login(login) => {
+            let switches = [(login.no_browser, "--no-browser"), (login.device, "--device")];
+            switched(&switches, login.server.clone())
+        }
+        Command::Logout(logout) => vec![logout.server.clone()],
+        Command::Token(token) => vec![token.server.clone()],
+        Command::Replay(replay) => vec![format!("{:?} {:?}", replay.file, replay.name)],
+        Command::Completions(completions) => vec![completions.shell.word().to_owned()],
+        other => panic!("{} is no command of these", other.name()),
+    }
 }
 
 /// The options and words of the commands beside tools.
@@ -139,7 +181,7 @@ fn primitive(command: &Command) -> Vec<String> {
                 format!("{} {} {} {:?}", task.action.word(), task.server, task.id, task.args);
             demands.chain([words]).collect()
         }
-        other => panic!("{} is no command of these", other.name()),
+        other => configuration(other),
     }
 }
 
@@ -329,6 +371,14 @@ fn values_are_understood() {
     check("ping s --bearer-file t", r#"ping s | bearer_file: Some(Path("t"))"#);
     check("ping s --proxy http://u:p@x:1", "ping s | proxy: Some(…)");
     check("ping s --out -", r#"ping s | out: Some("-")"#);
+    check("ping s --grant id-jag", "ping s | grant: Some(IdJag)");
+    check("ping s --callback-port 8123", "ping s | callback_port: Some(8123)");
+    check(
+        "ping s --client-key k --client-key-alg ES256",
+        r#"ping s | client_key: Some("k"), client_key_alg: Some(Es256)"#,
+    );
+    check("--dpop login s --no-browser", "login --no-browser s | dpop: true");
+    check("login s --scope 'a b' --device", r#"login --device s | scope: Some("a b")"#);
     let only = parse(words("ping s --protocol 2025-11-25")).unwrap().globals.protocol;
     let expected = crate::protocol::Revision::named("2025-11-25").map(choices::Protocol::Only);
     assert_eq!(only, expected);
@@ -479,6 +529,13 @@ fn values_that_make_no_sense_are_refused_and_not_repeated_if_they_may_be_secret(
     check("ping s --answer hunter2", "error: --answer: write key=text or key:=json");
     check("ping s --resolve x", "error: --resolve: write host:port:address, the address in digits");
     check("ping s --proxy ''", "error: --proxy: the value is empty");
+    check("ping s --callback-port 0", "error: --callback-port: a port is a number from 1 to 65535");
+    check(
+        "ping s --grant client",
+        "error: --grant: \"client\" is none of authorization-code, client-credentials, jwt-bearer, \
+         id-jag; did you mean client-credentials?",
+    );
+    check("call s t --device", "error: --device is an option of login, not of call");
     assert!(meaning("ping s --meta a:=hunter2").starts_with("error: --meta: what follows a:="));
     assert!(!meaning("ping s --meta a:=hunter2").contains("hunter2"));
 }
@@ -493,6 +550,15 @@ fn options_that_do_not_go_together_are_refused() {
         "ping s --bearer-file a -H 'authorization: b'",
         "error: --bearer-file and --header Authorization exclude each other",
     );
+    check(
+        "ping s --bearer-file a --grant jwt-bearer",
+        "error: --bearer-file and --grant exclude each other",
+    );
+    check(
+        "ping s --assertion-file a --assertion-command b",
+        "error: --assertion-file and --assertion-command exclude each other",
+    );
+    check("ping s --client-key-alg ES256", "error: --client-key-alg needs --client-key");
     check("ping s --key k", "error: --key needs --cert");
     check("ping s --key k --cert c", r#"ping s | cert: Some("c"), key: Some("k")"#);
     check("tools s -o raw", "error: tools has no output form raw, but text and json");
@@ -622,10 +688,10 @@ fn settings_take_the_flag_then_the_environment() {
     let elicitation =
         |line: &str| parse(words(line)).unwrap().settings(&|_| None).unwrap().elicitation;
     let asked = elicitation("ping s --elicit answers:a --answer k=v");
-    assert_eq!((asked.file, asked.otherwise), (Some("a".into()), choices::Elicit::Decline));
+    assert_eq!((asked.file, asked.otherwise), (Some("a".into()), None));
     assert_eq!(asked.answers.len(), 1);
     let asked = elicitation("ping s --answers a --elicit fail");
-    assert_eq!((asked.file, asked.otherwise), (Some("a".into()), choices::Elicit::Fail));
+    assert_eq!((asked.file, asked.otherwise), (Some("a".into()), Some(choices::Elicit::Fail)));
     assert!(
         ColorRule::OnTerminals
             == parse(words("ping s")).unwrap().settings(&|_| None).unwrap().color

@@ -5,10 +5,12 @@
 
 mod causes;
 mod render;
+mod report;
 pub mod warnings;
 
 pub use warnings::Warnings;
 
+use crate::protocol::json;
 use crate::protocol::message::Sent;
 
 use super::exit::Exit;
@@ -55,6 +57,8 @@ pub enum Phase {
     Connect,
     /// Agreeing on TLS with it.
     Tls,
+    /// Getting a token for it.
+    Authorize,
     /// Agreeing on a revision with it.
     Negotiate,
     /// Waiting for the answer to a request.
@@ -73,6 +77,7 @@ impl Phase {
             Phase::Start => "start",
             Phase::Connect => "connect",
             Phase::Tls => "tls",
+            Phase::Authorize => "authorize",
             Phase::Negotiate => "negotiate",
             Phase::Request => "request",
             Phase::Output => "output",
@@ -140,10 +145,14 @@ impl Error {
         self
     }
 
-    /// Adds the data of a JSON-RPC error, one JSON value.
+    /// Adds the data of a JSON-RPC error. What is no JSON value becomes a string.
     #[must_use]
     pub fn data(mut self, json: impl Into<String>) -> Error {
-        self.data = Some(json.into());
+        let json = json.into();
+        self.data = Some(match json::validate(&json) {
+            Ok(()) => json,
+            Err(_) => json::string(&json),
+        });
         self
     }
 

@@ -1,6 +1,7 @@
 //! Help: for commands and topics, made from what argh knows of the commands and from small tables.
 
 mod layout;
+mod man;
 mod tables;
 mod version;
 
@@ -9,7 +10,7 @@ mod tests;
 
 use argh::CommandInfoWithArgs;
 
-use super::args::settings::VARIABLES;
+use super::args::settings::{MORE_VARIABLES, VARIABLES};
 use super::args::table::{Flag, Table, short_name, synopsis};
 use super::args::usage::UsageError;
 use super::exit;
@@ -17,7 +18,13 @@ use crate::protocol::similar::closest;
 use layout::Layout;
 use tables::{ARGUMENTS, EXAMPLES, GROUPS, SERVERS, TOPICS};
 
+pub use man::{is_wanted as is_man_wanted, man};
 pub use version::{version, version_json};
+
+/// The topics of `mcpmini help TOPIC`, and what each is about.
+pub fn topics() -> &'static [(&'static str, &'static str)] {
+    TOPICS
+}
 
 /// A page of help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,13 +97,12 @@ fn overview(layout: &mut Layout, table: &Table) {
 
 fn about_command(layout: &mut Layout, table: &Table, command: &CommandInfoWithArgs) {
     let is_call = command.name == "call";
-    let tail = if is_call { " [-- --KEY VALUE...]" } else { "" };
-    let usage = format!("mcpmini {} [OPTION...] {}{tail}", command.name, synopsis(command));
+    let usage = format!("mcpmini {} [OPTION...] {}", command.name, whole_synopsis(command));
     layout.headed("Usage:", &usage);
     layout.line("");
     layout.paragraph(&format!("{}.", sentence(command.description)));
     for note in command.notes {
-        layout.paragraph(note);
+        layout.paragraph(&single_braces(note));
     }
     layout.line("");
     let words = command.positionals.iter().map(|word| (word.name, word.description));
@@ -109,16 +115,14 @@ fn about_command(layout: &mut Layout, table: &Table, command: &CommandInfoWithAr
     }
     layout.heading("Examples:");
     for example in command.examples {
-        // In argh's eyes an example is a format string.
-        let example = example.replace("{{", "{").replace("}}", "}");
-        layout.line(&format!("  {example}"));
+        layout.line(&format!("  {}", single_braces(example)));
     }
     if is_call {
         groups(layout, table);
         layout.heading("Exit codes [may a script try again?]:");
         exit_codes(layout);
         layout.heading("Environment (options win):");
-        layout.rows(VARIABLES);
+        layout.rows(&[VARIABLES, MORE_VARIABLES].concat());
     } else {
         layout.line("");
         layout.paragraph(
@@ -126,6 +130,11 @@ fn about_command(layout: &mut Layout, table: &Table, command: &CommandInfoWithAr
              after 30s (-t). Exit codes: `mcpmini help exit-codes`.",
         );
     }
+}
+
+/// In argh's eyes notes and examples are format strings.
+fn single_braces(text: &str) -> String {
+    text.replace("{{", "{").replace("}}", "}")
 }
 
 fn about_topic(layout: &mut Layout, table: &Table, topic: &str) {
@@ -165,7 +174,7 @@ fn about_topic(layout: &mut Layout, table: &Table, topic: &str) {
         _ => {
             layout.line("Environment variables. Options win over them, and they over files:");
             layout.line("");
-            layout.rows(VARIABLES);
+            layout.rows(&[VARIABLES, MORE_VARIABLES].concat());
         }
     }
 }
@@ -209,6 +218,17 @@ fn spelling(flag: &Flag) -> String {
 fn names(command: &CommandInfoWithArgs) -> String {
     let name = command.name;
     short_name(command).map_or(name.into(), |letter| format!("{name}, {letter}"))
+}
+
+/// The words of a command, and what it makes of those after `--`.
+fn whole_synopsis(command: &CommandInfoWithArgs) -> String {
+    let tail = match command.name {
+        "call" | "bench" => " [-- --KEY VALUE...]",
+        "session" => " -- COMMAND [ARG...]",
+        "add" => " [-- COMMAND ARG...]",
+        _ => "",
+    };
+    format!("{}{tail}", synopsis(command))
 }
 
 /// argh wants descriptions to begin in lower case.

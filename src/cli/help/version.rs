@@ -6,7 +6,12 @@ use crate::protocol::{Revision, json};
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The optional parts that were built in, by the names of the cargo features.
-const FEATURES: &[&str] = if cfg!(feature = "schema") { &["schema"] } else { &[] };
+const FEATURES: &[&str] = &[
+    #[cfg(feature = "import-codex")]
+    "import-codex",
+    #[cfg(feature = "schema")]
+    "schema",
+];
 
 /// `mcpmini 0.1.0`
 pub fn version() -> String {

@@ -1,6 +1,7 @@
 //! `-o events`: everything that happens, one line of JSON per event, as it happens.
 
 use super::super::errors::Error;
+use super::super::run::Run;
 use super::super::terminal::Stream;
 use super::one_line;
 use crate::protocol::json;
@@ -8,14 +9,15 @@ use crate::protocol::jsonrpc::scan;
 use crate::protocol::params::Members;
 
 /// Writes an event. Whoever has closed standard output is told at the end, with the result.
-pub(in super::super) fn write(name: &str, members: &[(&str, &str)]) {
-    let _ = Stream::Stdout.write(line(name, members).as_bytes());
+pub(in super::super) fn write(run: &Run<'_>, name: &str, members: &[(&str, &str)]) {
+    let line = line(name, members);
+    let _ = Stream::Stdout.write(line.as_bytes(), &|| run.over().is_none());
 }
 
 /// Writes the event that ends a run with an error.
-pub(in super::super) fn write_error(error: &Error) {
+pub(in super::super) fn write_error(run: &Run<'_>, error: &Error) {
     let line = error.json_line();
-    write("error", &[("error", scan::member(&line, "error").unwrap_or("{}"))]);
+    write(run, "error", &[("error", scan::member(&line, "error").unwrap_or("{}"))]);
 }
 
 /// An event as a line.

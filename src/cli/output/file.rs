@@ -1,8 +1,9 @@
 //! An answer in a file: there as a whole, or not at all.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
-use std::path::Path;
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::super::errors::{Error, Phase};
 use super::super::exit::Exit;
@@ -10,62 +11,117 @@ use crate::protocol::message::Sent;
 
 /// Puts `bytes` into a file. What stood there before is replaced in one step, so that nobody sees
 /// half an answer; a device or a pipe is written to.
-pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
-    let written = if special { fs::write(path, bytes) } else { swap(path, bytes) };
-    written.map_err(|error| unwritable(path, &error.to_string()))
+pub(in super::super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let growing = Growing::begin(path)?;
+    growing.handle().write(bytes)?;
+    growing.finish()
+}
+
+/// An answer that is written bit by bit. When it is dropped before it was finished, nothing of it
+/// is left.
+#[derive(Debug)]
+pub(in super::super) struct Growing {
+    handle: Handle,
+    /// Where it grows, if that is not where it belongs.
+    beside: Option<PathBuf>,
+}
+
+/// What an answer is written to, for a thread of its own.
+#[derive(Debug, Clone)]
+pub(in super::super) struct Handle {
+    file: Arc<File>,
+    path: PathBuf,
+}
+
+impl Growing {
+    /// Begins an answer that belongs to a path: a device or a pipe is written to, and behind a link
+    /// the file that it points to is replaced.
+    pub(in super::super) fn begin(path: &Path) -> Result<Growing, Error> {
+        if !fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+            let target = path.canonicalize();
+            return Growing::beside(target.as_deref().unwrap_or(path));
+        }
+        let file = OpenOptions::new().write(true).open(path);
+        let file = file.map_err(|error| unwritable(path, ANSWER, &error.to_string()))?;
+        Ok(Growing { handle: Handle { file: Arc::new(file), path: path.into() }, beside: None })
+    }
+
+    /// Begins an answer in a new file beside a path.
+    fn beside(path: &Path) -> Result<Growing, Error> {
+        let name = path.file_name().ok_or_else(|| unwritable(path, ANSWER, "it is a directory"))?;
+        let name = format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id());
+        let beside = path.with_file_name(name);
+        let file = OpenOptions::new().write(true).create_new(true).open(&beside);
+        let file = file.map_err(|error| unwritable(path, ANSWER, &error.to_string()))?;
+        let handle = Handle { file: Arc::new(file), path: path.into() };
+        Ok(Growing { handle, beside: Some(beside) })
+    }
+
+    /// What to write to.
+    pub(in super::super) fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    /// Puts the answer where it belongs.
+    pub(in super::super) fn finish(mut self) -> Result<(), Error> {
+        let Some(beside) = &self.beside else { return Ok(()) };
+        let path = &self.handle.path;
+        if let Ok(old) = fs::symlink_metadata(path)
+            && old.is_file()
+        {
+            let kept = fs::set_permissions(beside, old.permissions());
+            kept.map_err(|error| unwritable(path, ANSWER, &error.to_string()))?;
+        }
+        fs::rename(beside, path).map_err(|error| unwritable(path, ANSWER, &error.to_string()))?;
+        self.beside = None;
+        Ok(())
+    }
+}
+
+impl Drop for Growing {
+    fn drop(&mut self) {
+        if let Some(beside) = &self.beside {
+            let _ = fs::remove_file(beside);
+        }
+    }
+}
+
+impl Handle {
+    /// Adds bytes.
+    pub(in super::super) fn write(&self, bytes: &[u8]) -> Result<(), Error> {
+        let written = (&*self.file).write_all(bytes);
+        written.map_err(|error| unwritable(&self.path, ANSWER, &error.to_string()))
+    }
 }
 
 /// Puts `bytes` into the file `name` of a directory, as [`replace`] does, but never elsewhere: a
 /// link of that name is replaced, not followed.
 pub(in super::super) fn place(directory: &Path, name: &str, bytes: &[u8]) -> Result<(), Error> {
-    let path = directory.join(name);
-    exchange(&path, bytes).map_err(|error| unwritable(&path, &error.to_string()))
+    let growing = Growing::beside(&directory.join(name))?;
+    growing.handle().write(bytes)?;
+    growing.finish()
 }
+
+/// What is written, in messages.
+const ANSWER: &str = "the answer";
 
 /// Makes sure that a file can be there, as far as that can be told before there is an answer: it
 /// would be a pity about a call that has run.
-pub(super) fn check(path: &Path) -> Result<(), Error> {
+pub(super) fn check(path: &Path, what: &str) -> Result<(), Error> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     if path.is_dir() {
-        return Err(unwritable(path, "it is a directory").sent(Sent::No));
+        return Err(unwritable(path, what, "it is a directory").sent(Sent::No));
     }
     match directory {
         Some(directory) if !directory.is_dir() => {
             let text = format!("there is no directory {}", directory.display());
-            Err(unwritable(path, &text).sent(Sent::No))
+            Err(unwritable(path, what, &text).sent(Sent::No))
         }
         _ => Ok(()),
     }
 }
 
-fn unwritable(path: &Path, why: &str) -> Error {
-    let text = format!("cannot write the answer to {}: {why}", path.display());
+fn unwritable(path: &Path, what: &str, why: &str) -> Error {
+    let text = format!("cannot write {what} to {}: {why}", path.display());
     Error::new(Exit::Config, text).phase(Phase::Output)
-}
-
-fn swap(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    // A link keeps pointing where it points: the file behind it is replaced.
-    exchange(&path.canonicalize().unwrap_or_else(|_| path.to_owned()), bytes)
-}
-
-/// Writes a new file beside `path` and puts it in its place.
-fn exchange(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let name = path.file_name().ok_or(io::ErrorKind::IsADirectory)?.to_string_lossy();
-    let beside = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
-    let written = write_new(&beside, bytes).and_then(|()| {
-        match fs::symlink_metadata(path) {
-            Ok(old) if old.is_file() => fs::set_permissions(&beside, old.permissions())?,
-            _ => (),
-        }
-        fs::rename(&beside, path)
-    });
-    if written.is_err() {
-        let _ = fs::remove_file(&beside);
-    }
-    written
-}
-
-fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    OpenOptions::new().write(true).create_new(true).open(path)?.write_all(bytes)
 }

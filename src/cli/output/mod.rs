@@ -9,22 +9,34 @@ pub(super) use file::place;
 pub(super) use parts::Parts;
 pub(super) use table::{Table, align, cell};
 
+pub(super) use file::Growing;
+
 use std::borrow::Cow;
 
+use super::args::Format;
+use super::args::choices::ServerStderr;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::run::Run;
 use super::terminal::{Stream, Unwritten, strip_controls};
+use crate::protocol::message::Sent;
 
 /// The signal that a process dies of when it writes and nobody reads.
 const SIGPIPE: u8 = 13;
 
-/// Makes sure, as far as that can be told beforehand, that the answer can be written.
+/// Makes sure, as far as that can be told beforehand, that what is asked for can be written.
 pub(super) fn check(run: &Run<'_>) -> Result<(), Error> {
-    match &run.globals.out {
-        Some(path) => file::check(&run.env.absolute(path)),
-        None => Ok(()),
+    if let Some(path) = &run.globals.out {
+        if run.settings.output == Format::Events {
+            let text = "--out does not go with -o events, which are written as they happen";
+            return Err(Error::new(Exit::Usage, text).phase(Phase::Usage).sent(Sent::No));
+        }
+        file::check(&run.env.absolute(path), "the answer")?;
     }
+    if let Some(ServerStderr::File(path)) = &run.globals.stderr {
+        file::check(&run.env.absolute(path), "the server's messages")?;
+    }
+    Ok(())
 }
 
 /// Writes an answer, whole: to `--out`, or to standard output. A terminal gets no control
@@ -33,18 +45,23 @@ pub(super) fn write(run: &Run<'_>, bytes: &[u8]) -> Result<(), Error> {
     if let Some(path) = &run.globals.out {
         return file::replace(&run.env.absolute(path), bytes);
     }
-    let written = match std::str::from_utf8(bytes) {
-        Ok(text) if run.env.terminals.stdout => {
-            Stream::Stdout.write(strip_controls(text).as_bytes())
-        }
-        _ => Stream::Stdout.write(bytes),
-    };
-    written.map_err(unwritten)
+    let text = std::str::from_utf8(bytes).ok().filter(|_| run.env.terminals.stdout);
+    let text = text.map(strip_controls);
+    let bytes = text.as_ref().map_or(bytes, |text| text.as_bytes());
+    written(run, Stream::Stdout.write(bytes, &|| run.over().is_none()))
+}
+
+/// What became of a write that was given up when the run was over.
+fn written(run: &Run<'_>, written: Result<(), Unwritten>) -> Result<(), Error> {
+    written.map_err(|why| match run.over() {
+        Some(error) if why == Unwritten::GivenUp => error.phase(Phase::Output).sent(Sent::Yes),
+        _ => unwritten(why),
+    })
 }
 
 /// Writes text of our own to standard output as it is, with the sequences that steer a terminal.
-pub(super) fn write_trusted(text: &str) -> Result<(), Error> {
-    Stream::Stdout.write(text.as_bytes()).map_err(unwritten)
+pub(super) fn write_trusted(run: &Run<'_>, text: &str) -> Result<(), Error> {
+    written(run, Stream::Stdout.write(text.as_bytes(), &|| run.over().is_none()))
 }
 
 /// Writes an answer that is one line.
@@ -61,7 +78,7 @@ pub(super) fn unwritten(unwritten: Unwritten) -> Error {
         Unwritten::BrokenPipe => {
             Error::new(Exit::Signal(SIGPIPE), "nobody reads the answer").phase(Phase::Output)
         }
-        Unwritten::Refused(_) => Error::from(unwritten),
+        Unwritten::GivenUp | Unwritten::Refused(_) => Error::from(unwritten),
     }
 }
 

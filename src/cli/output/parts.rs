@@ -19,6 +19,11 @@ impl<'a> Parts<'a> {
         Parts { run, kept: Vec::new() }
     }
 
+    /// The run that it is the answer of.
+    pub(super) fn run(&self) -> &'a Run<'a> {
+        self.run
+    }
+
     /// The form that the answer is to have.
     pub(in super::super) fn form(&self) -> Format {
         self.run.settings.output

@@ -69,7 +69,7 @@ impl<'a> Table<'a> {
             let (headings, rows) = lines.split_first().expect("a table begins with its headings");
             // The colour of the headings is ours, and must not be filtered out.
             let headings = accent(headings, Accent::Bold, self.colored);
-            super::write_trusted(&format!("{headings}\n"))?;
+            super::write_trusted(self.parts.run(), &format!("{headings}\n"))?;
             self.parts.add((rows.join("\n") + "\n").as_bytes())?;
         }
         self.parts.finish()

@@ -47,17 +47,13 @@ pub(super) async fn must_be_asked_for(
     contact: &mut Contact<'_>,
     tool: Option<&Tool>,
 ) -> Result<bool, Error> {
-    let Some(revision) = contact.settle().await? else { return Ok(false) };
+    let revision = contact.settle().await?;
     let why_not = match revision.tasks {
         Tasks::Extension => return Ok(false),
         Tasks::None => format!("revision {} has no tasks", revision.date),
         Tasks::Asked if !runs_tasks(contact) => "the server runs no tasks".to_owned(),
-        Tasks::Asked => match tool.and_then(task_support).as_deref() {
-            Some("optional" | "required") => return Ok(true),
-            // Whoever does not want the tool to be looked up knows.
-            _ if tool.is_none() => return Ok(true),
-            _ => "the tool does not run as a task".to_owned(),
-        },
+        Tasks::Asked if may_run_as_task(tool) => return Ok(true),
+        Tasks::Asked => "the tool does not run as a task".to_owned(),
     };
     contact.run.warn(&format!("called without a task: {why_not}"));
     Ok(false)
@@ -69,6 +65,13 @@ fn runs_tasks(contact: &Contact<'_>) -> bool {
     let path = ["capabilities", "tasks", "requests", "tools", "call"];
     let greeting = greeting.map(Json::as_str);
     path.iter().try_fold(greeting.unwrap_or("{}"), |here, name| scan::member(here, name)).is_some()
+}
+
+/// Whether a tool may run as a task. Whoever does not want it to be looked up knows.
+pub(super) fn may_run_as_task(tool: Option<&Tool>) -> bool {
+    let is_possible =
+        |tool: &Tool| matches!(task_support(tool).as_deref(), Some("optional" | "required"));
+    tool.is_none_or(is_possible)
 }
 
 fn task_support(tool: &Tool) -> Option<String> {
@@ -130,7 +133,6 @@ pub(super) async fn created(
     if !contact.is_http() {
         run.warn("the server ends with this run, and its task perhaps with it; see --wait");
     }
-    answer::validate(&result)?;
     let mut parts = Parts::new(run);
     let written = wishes.write(&mut parts, result.as_str());
     if let Ok(false) = written {
@@ -186,7 +188,7 @@ pub(super) async fn run(
     contact.allow_tasks();
     let done = act(run, task, responses, &wishes, &mut contact).await;
     if let (Format::Events, Err(error)) = (run.settings.output, &done) {
-        events::write_error(error);
+        events::write_error(run, error);
     }
     contact.finish(done).await
 }
@@ -227,7 +229,6 @@ async fn act(
             };
         }
     };
-    answer::validate(&result)?;
     let mut parts = Parts::new(run);
     let written = wishes.write(&mut parts, result.as_str());
     if let (Ok(false), TaskAction::Get) = (&written, task.action) {

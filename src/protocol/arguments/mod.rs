@@ -19,6 +19,7 @@ mod convert;
 mod draft;
 mod error;
 mod example;
+mod keys;
 mod options;
 mod path;
 mod shown;
@@ -31,6 +32,7 @@ use base64::engine::general_purpose::STANDARD;
 
 pub use error::{ArgError, NumberFault, ValueFault, WordFault};
 pub use example::example;
+pub use keys::{Key, keys};
 pub use path::KeyFault;
 pub use words::{Input, InputKind, Source, Words, parse};
 

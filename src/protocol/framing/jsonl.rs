@@ -133,6 +133,9 @@ impl Lines {
     }
 
     fn move_to_front(&mut self) {
+        if self.start == 0 {
+            return;
+        }
         self.buffer.copy_within(self.start..self.end, 0);
         self.searched -= self.start;
         self.end -= self.start;

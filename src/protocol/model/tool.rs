@@ -43,6 +43,13 @@ pub struct Annotations {
     pub idempotent: bool,
 }
 
+impl Annotations {
+    /// Whether calling the tool twice does what calling it once does, by its own account.
+    pub fn is_repeatable(self) -> bool {
+        self.read_only || self.idempotent
+    }
+}
+
 /// A tool definition that cannot be used. It does not spoil the others of its list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BadTool {

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
-use super::event::{Event, Failure, Limit, Question, TimedOut};
+use super::event::{Event, Failure, Fate, Limit, Question, TimedOut};
 use super::input::Input;
 use super::{Abilities, Purpose, Session};
+use crate::protocol::json::Json;
 use crate::protocol::jsonrpc::{Answer, ErrorObject};
-use crate::protocol::message::{Ending, Fault, Outgoing, Sent};
+use crate::protocol::message::{Ending, Fault, Outgoing};
 use crate::protocol::method;
 use crate::protocol::params::Params;
 use crate::protocol::pending::Found;
@@ -45,6 +46,10 @@ pub(super) struct OpenCall {
     sent: bool,
     /// Whether the session was lost under this call once.
     pub(super) reopened: bool,
+    /// How often it was refused for want of credentials.
+    pub(super) refusals: u32,
+    /// Which credentials the request under way was sent with.
+    pub(super) credentials: u32,
     /// What the server asked for, and what was answered so far.
     pub(super) input: Input,
 }
@@ -68,6 +73,8 @@ impl Session {
             streaming: false,
             sent: false,
             reopened: false,
+            refusals: 0,
+            credentials: 0,
             input: Input::default(),
         };
         self.calls.insert(ticket, open);
@@ -85,6 +92,12 @@ impl Session {
             self.pending.complete(id);
             self.transmit_cancel(id, reason);
         }
+    }
+
+    /// Gives up every call.
+    pub fn cancel_all(&mut self, reason: &str) {
+        let tickets: Vec<Ticket> = self.calls.keys().copied().collect();
+        tickets.into_iter().for_each(|ticket| self.cancel(ticket, reason));
     }
 
     fn transmit_cancel(&mut self, id: u64, reason: &str) {
@@ -120,6 +133,7 @@ impl Session {
             let id = self.request(Purpose::Call(ticket), revision, &call, &more);
             if let Some(open) = self.calls.get_mut(&ticket) {
                 (open.request, open.sent, open.streaming) = (Some(id), true, false);
+                open.credentials = self.parked.credentials;
             }
             self.rearm(ticket, now);
         }
@@ -169,7 +183,7 @@ impl Session {
 
     pub(super) fn handle_result(&mut self, ticket: Ticket, answer: Answer) {
         self.prove_modern(answer.result.as_str());
-        if answer.input_required && self.stage.asks_by_result() {
+        if answer.input_required && self.stage.asks_by_result() && !self.profile.relays {
             return self.ask(ticket, &answer.result);
         }
         if self.close_call(ticket).is_some() {
@@ -204,6 +218,16 @@ impl Session {
         }
     }
 
+    pub(super) fn handle_reported(&mut self, id: Option<u64>, report: Json, fate: Fate) {
+        let failure = Failure::Reported { report, fate };
+        match id.map(|id| self.pending.complete(id)) {
+            None => self.give_up(&failure),
+            Some(Found::Waiting(Purpose::Call(ticket))) => self.fail(ticket, failure),
+            Some(Found::Waiting(_)) => self.give_up(&failure),
+            Some(Found::Over | Found::Unknown) => (),
+        }
+    }
+
     /// Puts a call back in the queue.
     pub(super) fn requeue(&mut self, ticket: Ticket) {
         if let Some(open) = self.calls.get_mut(&ticket) {
@@ -215,13 +239,8 @@ impl Session {
 
     pub(super) fn fail(&mut self, ticket: Ticket, failure: Failure) {
         let Some(open) = self.close_call(ticket) else { return };
-        let failure = match failure {
-            // What the transport cannot know: whether this call had been handed to it at all.
-            Failure::Broken(fault) if !open.sent => {
-                Failure::Broken(Fault { sent: Sent::No, ..fault })
-            }
-            other => other,
-        };
+        // What the transport cannot know: whether this call had been handed to it at all.
+        let failure = if open.sent { failure } else { failure.unsent() };
         self.emit(Event::Failed(ticket, failure));
     }
 

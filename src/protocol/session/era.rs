@@ -8,20 +8,19 @@ use crate::protocol::json::{self, Json};
 use crate::protocol::jsonrpc::{Answer, ErrorObject, Message, Response, scan};
 use crate::protocol::message::{Outgoing, Refused};
 use crate::protocol::method;
-use crate::protocol::model::task;
 use crate::protocol::opening::{Certainty, Opening, Verdict, choose, judge, supported};
-use crate::protocol::params::{Members, Params};
+use crate::protocol::params::Params;
 use crate::protocol::pending::Found;
-use crate::protocol::revision::{Era, Questions, Revision, Tasks};
+use crate::protocol::revision::{Era, Questions, Revision};
 
 /// How far the opening has come.
 #[derive(Debug)]
 pub(super) struct Stage {
-    step: Step,
+    pub(super) step: Step,
     /// When opening the session must be done.
     start_by: Option<Instant>,
     /// Whether `server/discover` was sent, and whether its answer may still come.
-    probe: Probe,
+    pub(super) probe: Probe,
     /// Legacy revisions that were proposed, so that none is proposed twice.
     proposed: Vec<&'static str>,
     /// Whether the modern era is certain: the server answered in its way.
@@ -29,13 +28,15 @@ pub(super) struct Stage {
 }
 
 #[derive(Debug)]
-enum Step {
+pub(super) enum Step {
     /// Waiting for the answer to the probe; at that instant `initialize` is sent beside it.
     Probing { until: Option<Instant> },
     /// Waiting for the answer to `initialize`.
     Initializing,
     /// Waiting for the stream of what no request asked for.
     Listening(&'static Revision),
+    /// Waiting for credentials.
+    Refused,
     /// Open.
     Ready(&'static Revision),
     /// It will never be open.
@@ -43,7 +44,7 @@ enum Step {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Probe {
+pub(super) enum Probe {
     Unsent,
     Waiting,
     Done,
@@ -97,48 +98,9 @@ impl Stage {
         match self.step {
             Step::Probing { until } => until.into_iter().chain(self.start_by).min(),
             Step::Initializing | Step::Listening(_) => self.start_by,
-            Step::Ready(_) | Step::Failed(_) => None,
+            // Somebody who logs in takes the time that it takes.
+            Step::Refused | Step::Ready(_) | Step::Failed(_) => None,
         }
-    }
-}
-
-impl Profile {
-    /// The members of `_meta` that every request of a modern revision carries.
-    pub(super) fn context(&self, revision: &Revision) -> Vec<(&'static str, String)> {
-        if !revision.request_meta {
-            return Vec::new();
-        }
-        vec![
-            ("io.modelcontextprotocol/protocolVersion", json::string(revision.date)),
-            ("io.modelcontextprotocol/clientInfo", self.client_info()),
-            ("io.modelcontextprotocol/clientCapabilities", self.capabilities(revision)),
-        ]
-    }
-
-    fn client_info(&self) -> String {
-        let mut info = Members::new();
-        info.push("name", &json::string(self.client.0));
-        info.push("version", &json::string(self.client.1));
-        info.finish()
-    }
-
-    /// Only what can be met is declared, and only what the revision knows.
-    fn capabilities(&self, revision: &Revision) -> String {
-        let mut capabilities = Members::new();
-        if self.abilities.roots {
-            capabilities.push("roots", "{}");
-        }
-        if self.abilities.sampling {
-            capabilities.push("sampling", "{}");
-        }
-        if self.abilities.elicitation && revision.elicitation {
-            let modes = if revision.elicitation_modes { "{\"form\":{}}" } else { "{}" };
-            capabilities.push("elicitation", modes);
-        }
-        if self.tasks && revision.tasks == Tasks::Extension {
-            capabilities.push("extensions", &format!("{{\"{}\":{{}}}}", task::EXTENSION));
-        }
-        capabilities.finish()
     }
 }
 
@@ -158,7 +120,7 @@ impl Session {
         self.request(Purpose::Discover, Revision::newest(Era::Modern), &call, &[]);
     }
 
-    fn initialize(&mut self, revision: &'static Revision) {
+    pub(super) fn initialize(&mut self, revision: &'static Revision) {
         self.stage.step = Step::Initializing;
         self.stage.proposed.push(revision.date);
         let params = Params::new()
@@ -169,8 +131,18 @@ impl Session {
         self.request(Purpose::Initialize, revision, &call, &[]);
     }
 
+    /// Opens the session anew after it was refused for want of credentials.
+    pub(super) fn reopen_after_refusal(&mut self, purpose: Purpose, now: Instant) {
+        let proposed = self.stage.proposed.last().and_then(|date| Revision::named(date));
+        self.begin_anew(now);
+        match (purpose, proposed) {
+            (Purpose::Initialize, Some(revision)) => self.initialize(revision),
+            _ => self.discover(now),
+        }
+    }
+
     /// The session is to be opened once more, and has as much time for it as the first time.
-    fn begin_anew(&mut self, now: Instant) {
+    pub(super) fn begin_anew(&mut self, now: Instant) {
         self.stage.start_by = self.profile.start_timeout.map(|limit| now + limit);
         self.stage.proposed.clear();
     }
@@ -185,6 +157,12 @@ impl Session {
         }
         if self.stage.proven {
             self.emit(Event::Opened(revision));
+        }
+    }
+
+    pub(super) fn handle_joined(&mut self, revision: &'static Revision, greeting: Option<Json>) {
+        if !self.is_settled() {
+            self.open(revision, greeting);
         }
     }
 
@@ -293,33 +271,39 @@ impl Session {
 
     pub(super) fn handle_refused(&mut self, refused: Refused, now: Instant) {
         let Some(id) = refused.id else {
+            if self.park_notice(&refused) {
+                return;
+            }
             return self.odd(super::Oddity::Undelivered(format!(
                 "HTTP {}: {}",
                 refused.status, refused.text
             )));
         };
+        let Found::Waiting(purpose) = self.pending.complete(id) else { return };
+        let Some(refused) = self.park(purpose, refused) else { return };
         let error = match refused.message.as_deref() {
+            // Whoever is not let in has been told nothing about the request, whatever the body says.
+            _ if refused.status == 401 => None,
             Some(Message::Response(Response { outcome: Err(error), .. })) => Some(error.clone()),
             _ => None,
         };
         // Only these may say that the server knows no such request; 401, 302 or 503 say nothing.
         let unknown = matches!(refused.status, 400 | 404 | 405 | 406 | 410 | 415 | 422 | 501);
-        match self.pending.complete(id) {
-            Found::Waiting(Purpose::Discover) => match error {
+        match purpose {
+            Purpose::Discover => match error {
                 Some(error) => self.handle_discovered(Err(error)),
                 None if unknown => self.not_modern(),
                 None => self.give_up(&Failure::Refused(Box::new(refused))),
             },
-            Found::Waiting(Purpose::Initialize) => match error {
+            Purpose::Initialize => match error {
                 Some(error) if refused.status < 401 || unknown => {
                     self.handle_not_initialized(error, now);
                 }
                 _ => self.give_up(&Failure::Refused(Box::new(refused))),
             },
-            Found::Waiting(Purpose::Call(ticket)) => {
+            Purpose::Call(ticket) => {
                 self.handle_refused_call(ticket, refused, error, unknown, now);
             }
-            Found::Over | Found::Unknown => (),
         }
     }
 

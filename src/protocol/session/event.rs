@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::Ticket;
-use crate::protocol::json::Json;
+use super::{Challenged, Ticket};
+use crate::protocol::json::{Invalid, Json};
 use crate::protocol::jsonrpc::{ErrorObject, Id, Malformed, Notification, Unusual};
-use crate::protocol::message::{Ending, Fault, Refused};
+use crate::protocol::message::{Ending, Fault, FaultKind, Refused, Sent};
 use crate::protocol::revision::Revision;
 
 /// Something for the caller.
@@ -21,6 +21,9 @@ pub enum Event {
     Notified(Notification),
     /// A call ended without an answer.
     Failed(Ticket, Failure),
+    /// The server refuses something for want of credentials; reply with
+    /// [`Session::retry`](super::Session::retry) or [`Session::forgo`](super::Session::forgo).
+    Challenged(Box<Challenged>),
     /// Something was not as it should be, but does not matter to any call.
     Oddity(Oddity),
     /// The connection is gone. All calls that were open have failed before this.
@@ -68,12 +71,71 @@ pub enum Failure {
     Broken(Fault),
     /// The server answered this request with something that is no response.
     Malformed(Malformed),
+    /// The server answered with a result that is not JSON.
+    Invalid(Invalid),
     /// Client and server have no revision in common; the server's list, if it gave one.
     NoCommonRevision(Vec<String>),
     /// The server would not open a session.
     NotOpened(ErrorObject),
     /// The server asked for input again and again.
     TooManyRounds,
+    /// Whoever carries our requests has no answer, and says why in words of its own.
+    Reported {
+        /// The words, JSON.
+        report: Json,
+        /// How far the request came.
+        fate: Fate,
+    },
+}
+
+/// How far a request came that has no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// The server certainly did not act on it.
+    NotRun,
+    /// The server may or may not have acted on it.
+    Unknown,
+    /// It came to an end that another attempt would not change.
+    Settled,
+}
+
+impl Failure {
+    /// How far the request came.
+    pub fn fate(&self) -> Fate {
+        match self {
+            Failure::Broken(fault) => match (fault.kind, fault.sent) {
+                (FaultKind::Protocol, _) => Fate::Settled,
+                (FaultKind::Unreachable, _) | (FaultKind::Lost, Sent::No) => Fate::NotRun,
+                (FaultKind::Lost, Sent::Maybe | Sent::Yes) => Fate::Unknown,
+            },
+            Failure::Refused(refused) => match refused.status {
+                429 | 502..=504 => Fate::NotRun,
+                500.. => Fate::Unknown,
+                _ => Fate::Settled,
+            },
+            Failure::NoResponse { how: Ending::Early(_), .. } => Fate::Unknown,
+            Failure::Reported { fate, .. } => *fate,
+            // Time that ran out is not to be had twice.
+            Failure::NoResponse { how: Ending::NoAnswer(_), .. }
+            | Failure::TimedOut(_)
+            | Failure::Malformed(_)
+            | Failure::Invalid(_)
+            | Failure::NoCommonRevision(_)
+            | Failure::NotOpened(_)
+            | Failure::TooManyRounds => Fate::Settled,
+        }
+    }
+
+    /// The failure as it is for a call that was never handed to the transport.
+    pub fn unsent(self) -> Failure {
+        match self {
+            Failure::Broken(fault) => Failure::Broken(Fault { sent: Sent::No, ..fault }),
+            Failure::TimedOut(timed_out) => {
+                Failure::TimedOut(TimedOut { sent: false, ..timed_out })
+            }
+            other => other,
+        }
+    }
 }
 
 /// Which limit passed, and where the call stood.
@@ -121,4 +183,36 @@ pub enum Asker {
     /// The input of that name, which a task needs to go on. The session does not see tasks: the
     /// caller answers by `tasks/update`.
     Task(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_failure_has_its_fate() {
+        let check = |failure: Failure, fate| assert_eq!(failure.fate(), fate, "{failure:?}");
+        let broken = |kind, sent| Failure::Broken(Fault { kind, text: String::new(), sent });
+        check(broken(FaultKind::Unreachable, Sent::No), Fate::NotRun);
+        check(broken(FaultKind::Lost, Sent::No), Fate::NotRun);
+        check(broken(FaultKind::Lost, Sent::Maybe), Fate::Unknown);
+        check(broken(FaultKind::Lost, Sent::Yes), Fate::Unknown);
+        check(broken(FaultKind::Lost, Sent::Maybe).unsent(), Fate::NotRun);
+        check(broken(FaultKind::Protocol, Sent::Maybe), Fate::Settled);
+        let refused = |status| Failure::Refused(Box::new(Refused { status, ..Refused::default() }));
+        check(refused(401), Fate::Settled);
+        check(refused(404), Fate::Settled);
+        check(refused(429), Fate::NotRun);
+        check(refused(500), Fate::Unknown);
+        check(refused(501), Fate::Unknown);
+        check(refused(503), Fate::NotRun);
+        let ended = |how| Failure::NoResponse { id: 1, how };
+        check(ended(Ending::Early(String::new())), Fate::Unknown);
+        check(ended(Ending::NoAnswer(String::new())), Fate::Settled);
+        let (limit, after) = (Limit::Idle, Duration::ZERO);
+        let timed_out = TimedOut { limit, after, sent: true, streaming: false };
+        check(Failure::TimedOut(timed_out), Fate::Settled);
+        check(Failure::TimedOut(timed_out).unsent(), Fate::Settled);
+        check(Failure::Reported { report: "{}".into(), fate: Fate::NotRun }, Fate::NotRun);
+    }
 }

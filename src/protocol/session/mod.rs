@@ -11,6 +11,8 @@
 //! transport reports, or tell it that the time has come. It never blocks and cannot fail.
 
 mod call;
+mod challenge;
+mod declare;
 mod era;
 mod event;
 mod input;
@@ -19,19 +21,25 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
 pub use call::{Call, Ticket};
-pub use event::{Asker, Event, Failure, Limit, Oddity, Question, TimedOut};
+pub use challenge::Challenged;
+pub use event::{Asker, Event, Failure, Fate, Limit, Oddity, Question, TimedOut};
 
 use self::call::OpenCall;
+use self::challenge::Parked;
 use self::era::Stage;
 use super::json::Json;
 use super::jsonrpc::id::Echo;
-use super::jsonrpc::{self, ErrorObject, Id, Message, Notification, Response, scan};
+use super::jsonrpc::{self, ErrorObject, Id, Malformed, Message, Notification, Response, scan};
 use super::message::{Delivery, Fault, Head, Incoming, Outgoing};
 use super::method;
 use super::opening::Certainty;
 use super::params::Params;
 use super::pending::{Found, Pending};
 use super::revision::{Questions, Revision};
+
+/// The longest id of a request that is answered, in bytes. It has to be sent back, and a server that
+/// asks faster than it listens must not fill the memory.
+const LONGEST_ID: usize = 1024;
 
 /// What the session needs to know about its client.
 #[derive(Debug, Clone)]
@@ -48,9 +56,16 @@ pub struct Profile {
     pub start_timeout: Option<Duration>,
     /// Whether request ids are sent as strings.
     pub text_ids: bool,
+    /// Whether calls are carried for others, who answer themselves what a result asks for.
+    pub relays: bool,
     /// Whether the binding has a stream for what no request asked for, opened by
     /// [`Outgoing::Listen`], and it should be open before the first call.
     pub listen: bool,
+    /// Whether the caller can get other credentials when a server refuses a request for want of
+    /// them. If not, such a refusal ends the call.
+    pub authorizes: bool,
+    /// The extensions that the client uses (2026-07-28, Extension Negotiation).
+    pub extensions: Vec<&'static str>,
 }
 
 /// What a server may ask this client for.
@@ -118,12 +133,24 @@ pub struct Session {
     deadlines: BTreeSet<(Instant, Ticket)>,
     output: VecDeque<Output>,
     counts: Counts,
+    parked: Parked,
 }
 
 impl Session {
     /// A session that begins to open at `now`.
     pub fn new(certainty: Certainty, profile: Profile, now: Instant) -> Session {
-        let mut session = Session {
+        let mut session = Session::unopened(certainty, profile, now);
+        session.begin(now);
+        session
+    }
+
+    /// A session that somebody else has open and that we share, once the transport says so.
+    pub fn join(profile: Profile, now: Instant) -> Session {
+        Session::unopened(Certainty::Unknown, profile, now)
+    }
+
+    fn unopened(certainty: Certainty, profile: Profile, now: Instant) -> Session {
+        Session {
             stage: Stage::begin(&profile, now),
             profile,
             certainty,
@@ -135,9 +162,8 @@ impl Session {
             deadlines: BTreeSet::new(),
             output: VecDeque::new(),
             counts: Counts::default(),
-        };
-        session.begin(now);
-        session
+            parked: Parked::default(),
+        }
     }
 
     /// What the server said about itself; `None` until the session is open.
@@ -148,6 +174,27 @@ impl Session {
     /// Whether it is settled which revision is spoken, or that there will be none.
     pub fn is_settled(&self) -> bool {
         self.stage.revision().is_some() || self.stage.failure().is_some()
+    }
+
+    /// Whether it has ended, or will never be open: every further call fails.
+    pub fn is_over(&self) -> bool {
+        self.stage.failure().is_some()
+    }
+
+    /// Whether [`Session::poll`] has something to say at once.
+    pub fn has_more_to_say(&self) -> bool {
+        !self.output.is_empty()
+    }
+
+    /// The revision that is spoken, or why there is none, as a call that was not sent sees it.
+    ///
+    /// # Panics
+    /// When the session is not settled.
+    pub fn settled(&self) -> Result<&'static Revision, Failure> {
+        match self.stage.failure() {
+            Some(failure) => Err(failure.clone().unsent()),
+            None => Ok(self.stage.revision().expect("a settled session has a revision")),
+        }
     }
 
     /// What was ignored so far.
@@ -172,6 +219,8 @@ impl Session {
             Incoming::Broken { id: Some(id), fault } => self.handle_broken(id, fault),
             Incoming::Broken { id: None, fault } => self.odd(Oddity::Undelivered(fault.text)),
             Incoming::Listening(_) => self.handle_listening(),
+            Incoming::Joined { revision, greeting } => self.handle_joined(revision, greeting),
+            Incoming::Reported { id, report, fate } => self.handle_reported(id, report, fate),
             Incoming::Skipped(malformed) => self.handle_malformed(malformed),
             Incoming::Closed(fault) => self.handle_closed(&fault),
         }
@@ -210,6 +259,11 @@ impl Session {
         if let (Some(Echo::Retyped(_)), Some(id)) = (echo, id) {
             self.odd(Oddity::RetypedId(id));
         }
+        if let Ok(answer) = &outcome
+            && let Err(invalid) = answer.result.validate()
+        {
+            return self.spoil(purpose, Failure::Invalid(invalid));
+        }
         match (purpose, outcome) {
             (Purpose::Discover, outcome) => self.handle_discovered(outcome),
             (Purpose::Initialize, Ok(answer)) => self.handle_initialized(answer.result),
@@ -228,11 +282,18 @@ impl Session {
 
     /// A call shows a sign of life, so its idle time begins anew.
     fn note_progress(&mut self, params: Option<&Json>, now: Instant) {
-        let token = params.and_then(|params| scan::member(params.as_str(), "progressToken"));
-        let echo = token.and_then(|token| Id::from_json(token).echo(false));
-        let Some(Echo::Exact(number) | Echo::Retyped(number)) = echo else { return };
-        if let Some(&Purpose::Call(ticket)) = self.pending.get(number) {
+        if let Some(ticket) = self.call_of_progress(params) {
             self.rearm(ticket, now);
+        }
+    }
+
+    /// The call that a `notifications/progress` with these parameters is about.
+    pub fn call_of_progress(&self, params: Option<&Json>) -> Option<Ticket> {
+        let token = scan::member(params?.as_str(), "progressToken")?;
+        let (Echo::Exact(number) | Echo::Retyped(number)) = Id::from_json(token).echo(false)?;
+        match self.pending.get(number) {
+            Some(&Purpose::Call(ticket)) => Some(ticket),
+            _ => None,
         }
     }
 
@@ -240,6 +301,11 @@ impl Session {
         let revision = self.stage.revision();
         if revision.is_some_and(|revision| revision.questions == Questions::InputRequired) {
             return self.odd(Oddity::RequestInModernEra(method));
+        }
+        if LONGEST_ID < id.as_json().len() {
+            let excerpt =
+                format!("a request ({method}) with an id of {} bytes", id.as_json().len());
+            return self.odd(Oddity::Skipped(Malformed::Shape { id: None, excerpt }));
         }
         match &*method {
             method::PING => self.respond(&id, &Ok("{}".to_owned())),
@@ -250,22 +316,24 @@ impl Session {
         }
     }
 
-    fn handle_malformed(&mut self, malformed: jsonrpc::Malformed) {
+    fn handle_malformed(&mut self, malformed: Malformed) {
         let number = malformed.id().and_then(|id| id.echo(self.profile.text_ids));
-        if let Some(Echo::Exact(number) | Echo::Retyped(number)) = number {
-            match self.pending.complete(number) {
-                Found::Waiting(Purpose::Call(ticket)) => {
-                    return self.fail(ticket, Failure::Malformed(malformed));
-                }
-                Found::Waiting(Purpose::Discover) => return self.not_modern(),
-                Found::Waiting(Purpose::Initialize) => {
-                    return self.give_up(&Failure::Malformed(malformed));
-                }
-                Found::Over | Found::Unknown => (),
-            }
+        if let Some(Echo::Exact(number) | Echo::Retyped(number)) = number
+            && let Found::Waiting(purpose) = self.pending.complete(number)
+        {
+            return self.spoil(purpose, Failure::Malformed(malformed));
         }
         self.counts.skipped += 1;
         self.odd(Oddity::Skipped(malformed));
+    }
+
+    /// The answer to a request came, and cannot be read.
+    fn spoil(&mut self, purpose: Purpose, failure: Failure) {
+        match purpose {
+            Purpose::Call(ticket) => self.fail(ticket, failure),
+            Purpose::Discover => self.not_modern(),
+            Purpose::Initialize => self.give_up(&failure),
+        }
     }
 
     fn handle_closed(&mut self, fault: &Fault) {

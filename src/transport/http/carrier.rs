@@ -25,7 +25,7 @@ use crate::protocol::revision::{HttpCancel, Revision};
 use crate::protocol::{Incoming, Outgoing};
 use crate::reactor::Timer;
 use crate::reactor::queue::{self, Receiver, Sender};
-use crate::transport::sse;
+use crate::transport::{OUTBOX, sse};
 
 /// How long the rest of the queue waits for a server that does not acknowledge a message.
 const TURN: Duration = Duration::from_secs(2);
@@ -136,7 +136,17 @@ impl<'s, 'e> Carrier<'s, 'e> {
             Step::Turn
         };
         let note = async { Step::Note(self.notes.1.recv().await.expect("we hold the sender")) };
-        let outgoing = async { outbox.recv().await.map_or(Step::Closed, Step::Outgoing) };
+        let is_crowded = OUTBOX <= self.queue.len();
+        let outgoing = async {
+            match is_crowded {
+                // What comes stays where the client sees it, until the client has gone.
+                true => {
+                    self.endpoint.abandoned().await;
+                    Step::Closed
+                }
+                false => outbox.recv().await.map_or(Step::Closed, Step::Outgoing),
+            }
+        };
         turn.or(note).or(outgoing).await
     }
 

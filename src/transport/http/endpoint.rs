@@ -12,6 +12,7 @@ use crate::protocol::jsonrpc::Limits;
 use crate::protocol::message::{Fault, FaultKind, Head, Sent};
 use crate::protocol::method::INITIALIZE;
 use crate::protocol::revision::{Era, Revision};
+use crate::protocol::trace::Trace;
 use crate::reactor::queue::Sender;
 
 /// How answers come back.
@@ -41,6 +42,8 @@ pub(in crate::transport) struct Endpoint {
     revision: Cell<Option<&'static Revision>>,
     pub(in crate::transport) limits: Limits,
     inbox: Sender<Incoming>,
+    /// Who is told of the messages that come in; of those that go out the lanes tell.
+    pub(in crate::transport) trace: Trace,
     /// Held while the stream of 2024-11-05 is being opened.
     pub(in crate::transport) opening: smol::lock::Mutex<()>,
 }
@@ -53,6 +56,7 @@ impl Endpoint {
         sse_fallback: bool,
         limits: Limits,
         inbox: Sender<Incoming>,
+        trace: Trace,
     ) -> Endpoint {
         Endpoint {
             lanes,
@@ -64,6 +68,7 @@ impl Endpoint {
             revision: Cell::new(None),
             limits,
             inbox,
+            trace,
             opening: smol::lock::Mutex::new(()),
         }
     }
@@ -72,6 +77,11 @@ impl Endpoint {
     pub(in crate::transport) async fn report(&self, incoming: Incoming) {
         // A client that has gone does not want to know.
         let _ = self.inbox.send(incoming).await;
+    }
+
+    /// Waits until the client has gone.
+    pub(super) async fn abandoned(&self) {
+        self.inbox.closed().await;
     }
 
     pub(in crate::transport) fn home(&self) -> &Address {

@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::time::Duration;
 
+use futures_lite::future;
+
 use crate::net::Body;
 use crate::protocol::framing::sse::{Event, Events};
 use crate::protocol::json;
@@ -58,7 +60,11 @@ impl EventReader {
                     self.cut = rest.as_ref().is_some_and(|rest| !is_whole(rest));
                     return Ok(rest.filter(is_whole));
                 }
-                Ok(length) => self.unread = 0..length,
+                Ok(length) => {
+                    self.unread = 0..length;
+                    // A server that never pauses must not keep the others from their turn.
+                    future::yield_now().await;
+                }
                 Err(fault) => {
                     self.body = None;
                     // What has not ended will be sent again if the stream can be resumed.

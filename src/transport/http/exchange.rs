@@ -15,6 +15,7 @@ use crate::protocol::Incoming;
 use crate::protocol::jsonrpc::{Malformed, Unusual};
 use crate::protocol::message::{Ending, Fault, FaultKind, Head, Refused, Sent};
 use crate::protocol::method::INITIALIZE;
+use crate::protocol::trace::Direction;
 use crate::reactor::Timer;
 use crate::reactor::queue::Sender;
 use crate::transport::sse;
@@ -125,7 +126,7 @@ async fn post(endpoint: &Endpoint, call: &Call) -> Result<(), Unanswered> {
     let in_session = endpoint.in_session(&call.head);
     let reply = endpoint.post(&call.head, &call.body).await.map_err(Unanswered::Broken)?;
     if !reply.status.is_success() {
-        let refused = refusal::read(reply, Some(call.id), in_session).await;
+        let refused = refusal::read(endpoint, reply, Some(call.id), in_session).await;
         return Err(Unanswered::Refused(Box::new(refused)));
     }
     let asked = Asked { id: call.id, body: &call.body };
@@ -163,6 +164,7 @@ async fn answered(
         Form::Json => (),
         Form::Odd => endpoint.report(Incoming::Unusual(Unusual::ContentType)).await,
         Form::Other => {
+            endpoint.trace.frame(Direction::In, &body);
             let why = format!("the server answered with {content_type}, which is not MCP");
             return Err(no_answer(why));
         }
@@ -256,7 +258,7 @@ pub(super) async fn one_way(
             reply.body.discard().await;
             return Ok(None);
         }
-        Ok(Some(refusal::read(reply, None, in_session).await))
+        Ok(Some(refusal::read(endpoint, reply, None, in_session).await))
     };
     let too_late = async {
         Timer::after(ONE_WAY_PATIENCE).await;

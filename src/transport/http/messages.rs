@@ -6,6 +6,7 @@ use crate::protocol::framing::sse::Event;
 use crate::protocol::jsonrpc::decode::Decoded;
 use crate::protocol::jsonrpc::id::Echo;
 use crate::protocol::jsonrpc::{Id, Malformed, Message, decode, scan};
+use crate::protocol::trace::Direction;
 
 /// The request that a stream or a body answers.
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +31,7 @@ pub(super) struct Found {
 impl Endpoint {
     /// Reports the messages in a frame, and tells what they were.
     pub(super) async fn deliver(&self, frame: Vec<u8>, asked: Option<Asked<'_>>) -> Found {
+        self.trace.frame(Direction::In, &frame);
         let mut found = Found::default();
         let mut reports = Vec::with_capacity(1);
         decode(frame, &self.limits, &mut |mut decoded| {

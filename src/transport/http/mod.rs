@@ -12,6 +12,7 @@
 //! | `follow`, `events`, `messages` | event streams, and the messages in them |
 //! | `listen` | the stream that no request asked for |
 //! | `refusal` | replies that are no success |
+//! | `preview` | what would go out |
 //! | `endpoint`, `head` | session, address, header fields |
 //!
 //! [`Revision`]: crate::protocol::Revision
@@ -24,12 +25,14 @@ mod follow;
 mod head;
 mod listen;
 mod messages;
+mod preview;
 pub(super) mod refusal;
 
 use smol::LocalExecutor;
 
 use self::carrier::Carrier;
 use self::endpoint::{Binding, Endpoint};
+pub use self::preview::{Impossible, Preview, preview};
 use super::Port;
 use crate::net::{Address, Lanes, Settings};
 use crate::protocol::Incoming;
@@ -59,6 +62,7 @@ pub async fn run(target: Target, limits: Limits, port: Port) {
 /// Carries messages over either binding.
 pub(super) async fn carry(target: Target, binding: Binding, limits: Limits, port: Port) {
     let Target { address, settings, sse_fallback, end_session } = target;
+    let trace = settings.trace.clone();
     let lanes = match Lanes::new(&address, settings) {
         Ok(lanes) => lanes,
         Err(error) => {
@@ -68,7 +72,7 @@ pub(super) async fn carry(target: Target, binding: Binding, limits: Limits, port
             return;
         }
     };
-    let endpoint = Endpoint::new(lanes, address, binding, sse_fallback, limits, port.inbox);
+    let endpoint = Endpoint::new(lanes, address, binding, sse_fallback, limits, port.inbox, trace);
     let exchanges = LocalExecutor::new();
     let carrier = Carrier::new(&endpoint, &exchanges, end_session);
     with_tasks(&exchanges, carrier.carry(&port.outbox, &port.calm)).await;

@@ -2,10 +2,12 @@
 
 use std::time::{Duration, SystemTime};
 
+use super::endpoint::Endpoint;
 use crate::net::Reply;
 use crate::protocol::jsonrpc::decode::Decoded;
 use crate::protocol::jsonrpc::{ErrorObject, Limits, Message, decode};
 use crate::protocol::message::Refused;
+use crate::protocol::trace::Direction;
 
 /// How much of the body is looked at for a message, in bytes.
 const LONGEST: usize = 64 << 10;
@@ -18,11 +20,13 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Reads what a server says that does not take a message.
 pub(in crate::transport) async fn read(
+    endpoint: &Endpoint,
     mut reply: Reply,
     id: Option<u64>,
     in_session: bool,
 ) -> Refused {
     let body = reply.body.read_up_to(LONGEST, PATIENCE).await;
+    endpoint.trace.frame(Direction::In, &body);
     let challenges = reply.headers.get_all("www-authenticate").iter();
     let challenges =
         challenges.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).collect();

@@ -29,7 +29,8 @@ use crate::protocol::framing::jsonl::Lines;
 use crate::protocol::jsonrpc::decode::Decoded;
 use crate::protocol::jsonrpc::{Limits, decode};
 use crate::protocol::message::{Fault, FaultKind, Incoming, Outgoing, Sent};
-use crate::reactor::{Reader, Writer};
+use crate::protocol::trace::{Direction, Trace};
+use crate::reactor::{Reader, Timer, Writer};
 
 /// What to start.
 #[derive(Debug, Clone)]
@@ -46,6 +47,8 @@ pub struct Target {
     pub stderr: StderrPolicy,
     /// How long to wait for it to go.
     pub patience: Patience,
+    /// Who is told of every message.
+    pub trace: Trace,
 }
 
 /// How long to wait for a server to go, step by step.
@@ -101,8 +104,9 @@ async fn carry(
         future::pending().await
     };
     let conversation = async {
-        let mut reading = std::pin::pin!(read(stdout, limits, &port));
-        match reading.as_mut().or(write(stdin, &port)).await {
+        let mut reading = std::pin::pin!(read(stdout, limits, &target.trace, &port));
+        let writing = write(stdin, &target.trace, &port).or(too_late(&port, target.patience));
+        match reading.as_mut().or(writing).await {
             Some(end) => {
                 let status = group.last_words(&stderr, LAST_WORDS).await;
                 let fault = farewell(&end, status);
@@ -136,8 +140,9 @@ enum End {
     TooLong(usize),
 }
 
-/// Reads messages until the output ends.
-async fn read(mut stdout: Reader, limits: Limits, port: &Port) -> Option<End> {
+/// Reads messages until the output ends. What comes after the client has closed the connection is
+/// thrown away.
+async fn read(mut stdout: Reader, limits: Limits, trace: &Trace, port: &Port) -> Option<End> {
     let mut lines = Lines::new(limits.message);
     let end = loop {
         match stdout.read(lines.spare()).await {
@@ -145,9 +150,16 @@ async fn read(mut stdout: Reader, limits: Limits, port: &Port) -> Option<End> {
             Ok(length) => lines.filled(length),
             Err(error) => break End::Error(error.to_string()),
         }
+        // A server that never pauses must not keep the others from their turn: neither the clock
+        // nor whoever ends it.
+        future::yield_now().await;
+        if port.inbox.is_closed() {
+            lines = Lines::new(limits.message);
+            continue;
+        }
         loop {
             match lines.next_line() {
-                Ok(Some(line)) => drop(report(line, &limits, port).await),
+                Ok(Some(line)) => drop(report(line, &limits, trace, port).await),
                 Ok(None) => break,
                 Err(too_long) => return Some(End::TooLong(too_long.limit)),
             }
@@ -155,7 +167,7 @@ async fn read(mut stdout: Reader, limits: Limits, port: &Port) -> Option<End> {
     };
     let Some(line) = lines.finish() else { return Some(end) };
     // A last line without its line feed counts if it is whole.
-    let whole = report(line, &limits, port).await;
+    let whole = report(line, &limits, trace, port).await;
     Some(match end {
         End::Eof { .. } => End::Eof { truncated: !whole },
         other => other,
@@ -163,7 +175,8 @@ async fn read(mut stdout: Reader, limits: Limits, port: &Port) -> Option<End> {
 }
 
 /// Reports what a line holds; tells whether it held messages only.
-async fn report(line: Vec<u8>, limits: &Limits, port: &Port) -> bool {
+async fn report(line: Vec<u8>, limits: &Limits, trace: &Trace, port: &Port) -> bool {
+    trace.frame(Direction::In, &line);
     let mut found = Vec::with_capacity(1);
     decode(line, limits, &mut |decoded| found.push(decoded));
     let whole = !found.iter().any(|decoded| matches!(decoded, Decoded::Malformed(_)));
@@ -177,7 +190,7 @@ async fn report(line: Vec<u8>, limits: &Limits, port: &Port) -> bool {
 /// Writes what the client sends until it closes the connection, and then closes the input.
 ///
 /// Never gives up halfway through a message: a half line would spoil the next one.
-async fn write(stdin: Writer, port: &Port) -> Option<End> {
+async fn write(stdin: Writer, trace: &Trace, port: &Port) -> Option<End> {
     let mut stdin = Some(stdin);
     let mut batch = Vec::new();
     while let Ok(outgoing) = port.outbox.recv().await {
@@ -188,7 +201,7 @@ async fn write(stdin: Writer, port: &Port) -> Option<End> {
                 // One channel carries everything: it is open already.
                 let _ = port.inbox.push(Incoming::Listening(true));
             }
-            push_line(&mut batch, outgoing);
+            push_line(&mut batch, outgoing, trace);
             next = if batch.len() < BATCH { port.outbox.try_recv().ok() } else { None };
         }
         let Some(pipe) = &mut stdin else { continue };
@@ -201,12 +214,28 @@ async fn write(stdin: Writer, port: &Port) -> Option<End> {
     None
 }
 
-fn push_line(batch: &mut Vec<u8>, outgoing: Outgoing) {
+/// Waits until the client has closed the connection, and then as long as a server may take to read
+/// what is still queued for it. One that does not read its input would hold us for ever.
+async fn too_late(port: &Port, patience: Patience) -> Option<End> {
+    port.inbox.closed().await;
+    let patience = async {
+        Timer::after(patience.after_close).await;
+    };
+    let hurry = async {
+        // Nothing is sent on the channel; it closes.
+        let _ = port.calm.recv().await;
+    };
+    patience.or(hurry).await;
+    None
+}
+
+fn push_line(batch: &mut Vec<u8>, outgoing: Outgoing, trace: &Trace) {
     let delivery = match outgoing {
         Outgoing::Deliver(delivery) => delivery,
         Outgoing::Cancel { notice: Some(delivery), .. } => delivery,
         Outgoing::Cancel { notice: None, .. } | Outgoing::Listen(_) => return,
     };
+    trace.frame(Direction::Out, delivery.body.as_bytes());
     match batch.is_empty() {
         true => *batch = delivery.body.into_bytes(),
         false => batch.extend_from_slice(delivery.body.as_bytes()),

@@ -5,11 +5,17 @@ use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
+use std::time::Duration;
 
+use futures_lite::future;
 
-use crate::reactor::Reader;
+use crate::env::streams::{Unwritten, strip_controls, write_now};
 use crate::reactor::queue::{self, Receiver, Sender};
+use crate::reactor::{Reader, Timer};
 use crate::transport::tail::Tail;
+
+/// How long to wait for whoever reads our own standard error.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// What to do with a server's standard error.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,26 +72,45 @@ impl Stderr {
     pub(super) async fn drain(&self) {
         let Some(mut pipe) = self.pipe.take() else { return };
         let mut copy = self.copy.take();
-        while let Ok(1..) = pipe.read_with(|chunk| self.take(chunk, &mut copy)).await {}
+        while let Ok(chunk) = pipe.read_some().await {
+            if chunk.is_empty() {
+                break;
+            }
+            let is_kept = match &mut copy {
+                None => true,
+                Some(Sink::Own) => copy_to_own(&chunk).await.is_ok(),
+                Some(Sink::File(file)) => file.write_all(&chunk).is_ok(),
+            };
+            if !is_kept {
+                copy = None;
+            }
+            if let Some(tail) = &self.tail {
+                tail.push(&chunk);
+            }
+            // A server that never pauses must not keep the others from their turn.
+            future::yield_now().await;
+        }
         self.open.take();
-    }
-
-    fn take(&self, chunk: &[u8], copy: &mut Option<Sink>) {
-        let written = match copy {
-            None => Ok(()),
-            Some(Sink::Own) => std::io::stderr().write_all(chunk),
-            Some(Sink::File(file)) => file.write_all(chunk),
-        };
-        if written.is_err() {
-            *copy = None;
-        }
-        if let Some(tail) = &self.tail {
-            tail.push(chunk);
-        }
     }
 
     /// Waits for the end.
     pub(super) async fn ended(&self) {
         let _ = self.ended.recv().await;
     }
+}
+
+/// Copies to our own standard error. While nobody reads there, the rest of the program goes on. A
+/// server must not steer the user's terminal.
+async fn copy_to_own(chunk: &[u8]) -> Result<(), Unwritten> {
+    let stderr = rustix::stdio::stderr();
+    let text = rustix::termios::isatty(stderr).then(|| String::from_utf8_lossy(chunk));
+    let text = text.as_deref().map(strip_controls);
+    let mut rest = text.as_ref().map_or(chunk, |text| text.as_bytes());
+    while !rest.is_empty() {
+        match write_now(stderr, rest)? {
+            0 => drop(Timer::after(PAUSE).await),
+            written => rest = &rest[written..],
+        }
+    }
+    Ok(())
 }

@@ -21,15 +21,18 @@ use std::fs::File;
 use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 const USAGE: &str = "\
-usage: demo-server [--http PORT] [--era legacy|modern] [--log FILE] [--fault FAULT]
+usage: demo-server [--http PORT] [--era legacy|modern] [--log FILE] [--crash-after N] [--fault FAULT]
 
   --http PORT  serve http://127.0.0.1:PORT/mcp (0: any free port) and print the URL; else stdio
   --era ERA    speak only this era
   --log FILE   append every received message to FILE, and `EOF` at the end of stdin
+  --crash-after N end at the tool call after the Nth, without an answer
   --fault silent  answer nothing
   --fault exit    end at the start, with a word on stderr and exit code 3
+  --fault crash   end at every request for a list or a tool, without an answer
   --fault orphan  start a process that keeps all pipes open for a minute
   --fault stay    ignore the end of stdin, for a minute
   --fault endless  each page of a list points to one that was there before
@@ -43,6 +46,11 @@ struct Options {
     era: Option<String>,
     log: Option<Mutex<File>>,
     fault: String,
+    crash_after: Option<u64>,
+    /// How many tool calls have come.
+    calls: AtomicU64,
+    /// What the tool `count` has counted.
+    counted: AtomicU64,
     tasks: tasks::Tasks,
 }
 
@@ -60,6 +68,7 @@ impl Options {
                     options.log = Some(Mutex::new(file));
                 }
                 "--fault" => options.fault = value,
+                "--crash-after" => options.crash_after = Some(value.parse().ok()?),
                 _ => return None,
             }
         }
@@ -73,6 +82,20 @@ impl Options {
 
     fn has_fault(&self, fault: &str) -> bool {
         self.fault == fault
+    }
+
+    /// Takes in that a tool is called. It may be one call too many.
+    fn note_call(&self) {
+        let earlier = self.calls.fetch_add(1, Ordering::Relaxed);
+        if self.crash_after == Some(earlier) {
+            eprintln!("panic: out of paper after {earlier} calls");
+            std::process::exit(3);
+        }
+    }
+
+    /// Counts one further.
+    fn count(&self) -> u64 {
+        self.counted.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// Appends a line to the log, in one write.

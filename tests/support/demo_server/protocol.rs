@@ -144,6 +144,9 @@ fn answer(
     client: &mut dyn Client,
 ) -> Result<String, Refusal> {
     let modern = params.revision().is_some();
+    if options.has_fault("crash") && method.starts_with("tools/") {
+        std::process::exit(3);
+    }
     if method != "initialize" && !options.speaks(if modern { "modern" } else { "legacy" }) {
         return Err(unknown(method));
     }
@@ -172,6 +175,7 @@ fn answer(
         "ping" => json!({}),
         "tools/list" => json!({ "tools": tools::list() }),
         "tools/call" => {
+            options.note_call();
             let result = tools::call(params, modern, options, client)?;
             return Ok(if modern { completed(&result) } else { result });
         }

@@ -1,0 +1,255 @@
+//! Who we are to an authorization server, and how we prove it.
+//!
+//! A client id and its secret belong to the issuer that gave them out and are never shown to
+//! another (2026-07-28, Authorization Server Binding); the URL of a metadata document is no secret
+//! and the same everywhere.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
+use serde_json::json;
+use url::form_urlencoded;
+
+use super::error::AuthError;
+use super::jose::{SigningKey, random_text};
+use super::metadata::ServerMetadata;
+use super::options::Options;
+use crate::env::Secret;
+
+/// A client as one authorization server knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Client {
+    /// The issuer that knows it.
+    pub issuer: String,
+    /// Its id.
+    pub id: String,
+    /// Its secret.
+    pub secret: Option<Secret>,
+    /// How it proves who it is.
+    pub method: Method,
+    /// Where answers to logins may go, when the client is bound to one place.
+    pub redirect_uri: Option<String>,
+    /// When its secret ends, in seconds since 1970.
+    pub expires_at: Option<u64>,
+}
+
+/// How a client proves who it is at the token endpoint (RFC 7591, section 2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Not at all.
+    None,
+    /// By its secret in the `Authorization` field.
+    Basic,
+    /// By its secret in the form.
+    Post,
+    /// By a signature.
+    PrivateKeyJwt,
+}
+
+impl Method {
+    const NAMES: [(&'static str, Method); 4] = [
+        ("none", Method::None),
+        ("client_secret_basic", Method::Basic),
+        ("client_secret_post", Method::Post),
+        ("private_key_jwt", Method::PrivateKeyJwt),
+    ];
+
+    /// Its name in metadata.
+    pub fn name(self) -> &'static str {
+        let named = Method::NAMES.iter().find(|(_, method)| *method == self);
+        named.map_or("", |(name, _)| name)
+    }
+
+    /// The method of that name.
+    pub fn named(name: &str) -> Option<Method> {
+        Method::NAMES.iter().find(|(known, _)| *known == name).map(|(_, method)| *method)
+    }
+}
+
+/// How this client becomes known to an authorization server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Introduction {
+    /// It is known already.
+    Known(Client),
+    /// It registers (RFC 7591).
+    Register,
+}
+
+/// How to become known: as the client that we were given, as the one that our metadata describes,
+/// as the one that we registered before, or by registering (2026-07-28, Client Registration).
+pub(super) fn introduce(
+    options: &Options,
+    server: &ServerMetadata,
+    registered: Option<Client>,
+) -> Result<Introduction, AuthError> {
+    let issuer = server.issuer.clone();
+    let known = |id: &str, secret: Option<Secret>, method| {
+        let (redirect_uri, expires_at) = (None, None);
+        Ok(Introduction::Known(Client {
+            issuer: issuer.clone(),
+            id: id.to_owned(),
+            secret,
+            method,
+            redirect_uri,
+            expires_at,
+        }))
+    };
+    if let Some(id) = &options.client_id {
+        if let Some(own) = options.issuer.as_ref().filter(|own| **own != issuer) {
+            return Err(AuthError::Moved { from: own.clone(), to: issuer });
+        }
+        return known(id, options.client_secret.clone(), method_for(options, server));
+    }
+    if let Some(url) = &options.client_metadata_url
+        && server.client_id_metadata_document_supported
+    {
+        let signs = options.client_key.is_some();
+        return known(url, None, if signs { Method::PrivateKeyJwt } else { Method::None });
+    }
+    match (registered, &server.registration_endpoint) {
+        (Some(client), _) => Ok(Introduction::Known(client)),
+        (None, Some(_)) => Ok(Introduction::Register),
+        (None, None) => Err(AuthError::NoRegistration { issuer }),
+    }
+}
+
+/// How a client that we were given proves who it is: by what we have of it.
+fn method_for(options: &Options, server: &ServerMetadata) -> Method {
+    if options.client_key.is_some() {
+        return Method::PrivateKeyJwt;
+    }
+    if options.client_secret.is_none() {
+        return Method::None;
+    }
+    // A server that does not say takes Basic (RFC 8414, section 2).
+    let supported = server.token_endpoint_auth_methods_supported.as_deref();
+    let takes = |method: Method| {
+        supported.is_none_or(|names| names.iter().any(|name| name == method.name()))
+    };
+    if !takes(Method::Basic) && takes(Method::Post) { Method::Post } else { Method::Basic }
+}
+
+/// The best way for a program on a person's machine, which can keep no secret from that person:
+/// none, if the server lets us.
+fn method_to_register(server: &ServerMetadata) -> Result<Method, AuthError> {
+    let Some(supported) = &server.token_endpoint_auth_methods_supported else {
+        return Ok(Method::Basic);
+    };
+    let usable = [Method::None, Method::Basic, Method::Post];
+    let supports = |method: &Method| supported.iter().any(|name| name == method.name());
+    usable.into_iter().find(supports).ok_or_else(|| AuthError::NotOffered {
+        issuer: server.issuer.clone(),
+        what: "a way for a registered client to prove who it is",
+    })
+}
+
+/// A request to be registered, and how the client would prove who it is.
+pub(super) fn registration(
+    server: &ServerMetadata,
+    redirect_uri: &str,
+    grants: &[&str],
+) -> Result<(String, Method), AuthError> {
+    let method = method_to_register(server)?;
+    let request = json!({
+        "client_name": env!("CARGO_PKG_NAME"),
+        "application_type": "native",
+        "redirect_uris": [redirect_uri],
+        "grant_types": grants,
+        "response_types": ["code"],
+        "token_endpoint_auth_method": method.name(),
+    });
+    Ok((request.to_string(), method))
+}
+
+#[derive(Deserialize)]
+struct Registered {
+    client_id: String,
+    client_secret: Option<String>,
+    token_endpoint_auth_method: Option<String>,
+    client_secret_expires_at: Option<u64>,
+}
+
+/// Reads the answer to a registration.
+pub(super) fn registered(
+    body: &[u8],
+    server: &ServerMetadata,
+    redirect_uri: &str,
+    asked: Method,
+) -> Result<Client, AuthError> {
+    let bad = |why| AuthError::BadAnswer { what: "registration", why };
+    let answer: Registered = serde_json::from_slice(body).map_err(|_| bad("has no client_id"))?;
+    let method = match &answer.token_endpoint_auth_method {
+        None => asked,
+        Some(name) => Method::named(name).ok_or(bad("names an unknown way of authentication"))?,
+    };
+    let secret = answer.client_secret.filter(|_| method != Method::None).map(Secret::new);
+    if matches!(method, Method::Basic | Method::Post) && secret.is_none() {
+        return Err(bad("has no client_secret"));
+    }
+    Ok(Client {
+        issuer: server.issuer.clone(),
+        id: answer.client_id,
+        secret,
+        method,
+        redirect_uri: Some(redirect_uri.to_owned()),
+        // Zero means never.
+        expires_at: answer.client_secret_expires_at.filter(|at| *at != 0),
+    })
+}
+
+/// What a client adds to a token request to prove who it is.
+#[derive(Debug, Default)]
+pub struct Proof {
+    /// For the form.
+    pub form: Vec<(&'static str, Secret)>,
+    /// For the `Authorization` field.
+    pub basic: Option<Secret>,
+}
+
+/// Says in an assertion what it is (RFC 7523, section 2.2).
+const CLIENT_ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
+
+/// How long an assertion is good, in seconds.
+const ASSERTION_LIFE: u64 = 120;
+
+impl Client {
+    /// What proves who the client is. `now` is in seconds since 1970.
+    pub fn proof(&self, key: Option<&SigningKey>, now: u64) -> Result<Proof, AuthError> {
+        let id = || ("client_id", Secret::from(self.id.as_str()));
+        let secret = || self.secret.clone().ok_or(AuthError::Missing("the secret of the client"));
+        Ok(match self.method {
+            Method::None => Proof { form: vec![id()], basic: None },
+            Method::Post => Proof { form: vec![id(), ("client_secret", secret()?)], basic: None },
+            Method::Basic => Proof { form: Vec::new(), basic: Some(self.basic(&secret()?)) },
+            Method::PrivateKeyJwt => {
+                let key = key.ok_or(AuthError::Missing("--client-key"))?;
+                let assertion = Secret::new(self.assertion(key, now));
+                let kind = ("client_assertion_type", CLIENT_ASSERTION_TYPE.into());
+                Proof { form: vec![id(), kind, ("client_assertion", assertion)], basic: None }
+            }
+        })
+    }
+
+    /// Both parts are encoded as in a form before they are joined (RFC 6749, section 2.3.1).
+    fn basic(&self, secret: &Secret) -> Secret {
+        let encode =
+            |text: &str| -> String { form_urlencoded::byte_serialize(text.as_bytes()).collect() };
+        let joined = format!("{}:{}", encode(&self.id), encode(secret.expose()));
+        Secret::new(format!("Basic {}", STANDARD.encode(joined)))
+    }
+
+    /// The audience is the issuer: an assertion for a token endpoint could be passed on by who
+    /// made us believe that it is one.
+    fn assertion(&self, key: &SigningKey, now: u64) -> String {
+        let header = json!({ "alg": key.algorithm().name(), "typ": "JWT" });
+        let claims = json!({
+            "iss": self.id,
+            "sub": self.id,
+            "aud": self.issuer,
+            "jti": random_text(),
+            "iat": now,
+            "exp": now + ASSERTION_LIFE,
+        });
+        key.sign(&header.to_string(), &claims.to_string())
+    }
+}

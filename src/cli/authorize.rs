@@ -1,0 +1,230 @@
+//! How a command proves to a server who is calling: by a token that was given, or by one that is
+//! got for it.
+
+use std::rc::Rc;
+
+use super::access;
+use super::contact::Contact;
+use super::errors::{Error, Phase};
+use super::exit::Exit;
+use super::run::Run;
+use super::target;
+use super::terminal::{Stream, strip_controls};
+use crate::auth::{self, AuthError, Authorizer, DiscoveryError, How, Notice, Person};
+use crate::client::{Link, Server};
+use crate::config::{self, Endpoint, HttpEndpoint};
+use crate::env::Secret;
+use crate::net;
+use crate::protocol::json;
+use crate::protocol::message::Sent;
+use crate::protocol::params::Members;
+use crate::transport::http;
+
+impl Contact<'_> {
+    /// What gets tokens for the server, with a token if one is kept; `None` for a server that takes
+    /// none, or that was given its credentials.
+    pub(super) fn loaded_authorizer(&self, target: &Server) -> Result<Option<Authorizer>, Error> {
+        let authorizer = self.authorizer_for(target, self.person.clone())?;
+        let Some(mut authorizer) = authorizer else { return Ok(None) };
+        if !self.anew {
+            authorizer.load().map_err(|error| denied(&error, &self.server.name))?;
+        }
+        Ok(Some(authorizer))
+    }
+
+    /// The same without a token, and without a connection.
+    pub(super) fn new_authorizer(&self, person: Person) -> Result<Authorizer, Error> {
+        let authorizer = self.authorizer_for(&target::server(self.run, &self.server)?, person)?;
+        authorizer.ok_or_else(|| self.takes_no_login())
+    }
+
+    fn authorizer_for(&self, target: &Server, person: Person) -> Result<Option<Authorizer>, Error> {
+        match (&self.server.endpoint, target) {
+            (Endpoint::Http(endpoint), Server::Http(target) | Server::Sse(target)) => {
+                authorizer(self.run, &self.server, endpoint, target, person)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Makes somebody log in when the server asks for it, whatever token is kept.
+    pub(super) fn authorize_anew(&mut self, person: Person) {
+        (self.person, self.anew) = (person, true);
+    }
+
+    /// What gets tokens for the open connection.
+    pub(super) fn authorizer(&mut self) -> Result<&mut Authorizer, Error> {
+        let error = self.takes_no_login();
+        let (link, _) = self.link()?;
+        link.authorizer().ok_or(error)
+    }
+
+    fn takes_no_login(&self) -> Error {
+        let text = match &self.server.endpoint {
+            Endpoint::Stdio(_) => "a server that is started takes its credentials by --env",
+            Endpoint::Http(_) => {
+                "it was given its credentials: a token, or an Authorization header"
+            }
+        };
+        let error = Error::new(Exit::Usage, text).phase(Phase::Usage).sent(Sent::No);
+        error.server(self.server.name.clone())
+    }
+
+    /// Says why a refusal for want of credentials had no answer.
+    pub(super) fn with_denial(&self, error: Error) -> Error {
+        let denial = self.link.as_ref().and_then(Link::denial);
+        let (Some(denial), Some(401 | 403)) = (denial, error.status) else { return error };
+        let denied = denied(denial, &self.server.name);
+        match denial {
+            // What the server said tells as much.
+            AuthError::LoginNeeded | AuthError::Forbidden(None) => {
+                Error { hint: denied.hint.or(error.hint), ..error }
+            }
+            _ => Error { status: error.status, ..denied },
+        }
+    }
+
+    /// A server may show in an error what we sent to it.
+    pub(super) fn without_secrets(&self, error: Error) -> Error {
+        let mut secrets = self.link.as_ref().map(Link::secrets).unwrap_or_default();
+        if let Endpoint::Http(endpoint) = &self.server.endpoint {
+            let shown = endpoint.headers.iter().filter(|(name, _)| is_secret(name));
+            let values = shown.map(|(_, value)| value.expose());
+            // `Bearer`, and what comes after it.
+            let values = values.map(|value| value.rsplit(' ').next().unwrap_or_default());
+            secrets.extend(values.map(Secret::from));
+        }
+        let mask = |text: String| auth::mask(text, secrets.iter());
+        Error {
+            message: mask(error.message),
+            data: error.data.map(mask),
+            stderr_tail: error.stderr_tail.map(mask),
+            ..error
+        }
+    }
+}
+
+/// Whether a header of that name mostly has a secret in it.
+fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["authorization", "cookie", "key", "token", "secret"].iter().any(|word| name.contains(word))
+}
+
+/// What gets tokens for a server; `None` when it was given credentials that say all.
+fn authorizer(
+    run: &Run<'_>,
+    server: &config::Server,
+    endpoint: &HttpEndpoint,
+    target: &http::Target,
+    person: Person,
+) -> Result<Option<Authorizer>, Error> {
+    let is_authorization = |(name, _): &(String, _)| name.eq_ignore_ascii_case("authorization");
+    let given = target.settings.authorization.is_set()
+        || endpoint.headers.iter().any(is_authorization) && run.access.given().is_none();
+    if given {
+        return Ok(None);
+    }
+    let options = access::options(run, &endpoint.oauth)?;
+    let authorizer = Authorizer::new(&target.address, options, &target.settings, run.env, person);
+    authorizer.map(Some).map_err(|error| denied(&error, &server.name))
+}
+
+/// Whoever sits in front of this command, for a login that it may ask for.
+pub(super) fn person(run: &Run<'_>, how: How) -> Person {
+    let as_json = run.settings.json_errors;
+    let quiet = run.globals.quiet;
+    Person {
+        how,
+        tell: Rc::new(move |notice| {
+            // What one must know to go on is said even to those who want to hear nothing.
+            let needless = matches!(notice, Notice::Browser { .. });
+            if !(quiet && needless) {
+                let text = if as_json { notice_json(notice) } else { notice_text(notice) };
+                let _ = Stream::Stderr.write_text(&text, &|| true);
+            }
+        }),
+    }
+}
+
+fn notice_text(notice: &Notice<'_>) -> String {
+    match notice {
+        Notice::Browser { url } => {
+            format!("mcpmini: to log in, use the browser that opens, or open this page:\n{url}\n")
+        }
+        Notice::Open { url } => format!(
+            "mcpmini: to log in, open this page:\n{url}\n\
+             mcpmini: if the browser is on another machine, it will end at an address that it \
+             cannot open: paste that address here\n"
+        ),
+        Notice::NotTheAnswer => {
+            "mcpmini: that is not the address that the login ends at; paste it whole\n".to_owned()
+        }
+        Notice::Device { url, code } => {
+            let code = strip_controls(code);
+            format!("mcpmini: to log in, open this page on any device:\n{url}\nand type {code}\n")
+        }
+    }
+}
+
+fn notice_json(notice: &Notice<'_>) -> String {
+    let mut members = Members::new();
+    let (url, code) = match notice {
+        Notice::Browser { url } | Notice::Open { url } => (url, None),
+        Notice::Device { url, code } => (url, Some(code)),
+        Notice::NotTheAnswer => return notice_text(notice),
+    };
+    members.push("url", &json::string(url));
+    if let Some(code) = code {
+        members.push("code", &json::string(code));
+    }
+    format!("{{\"login\":{}}}\n", members.finish())
+}
+
+/// Why there is no usable token, as an error of a command.
+pub(super) fn denied(error: &AuthError, server: &str) -> Error {
+    let exit = match error {
+        AuthError::Fetch(net::FetchError::Failed(fault)) if fault.sent == Sent::No => {
+            Exit::Unreachable
+        }
+        AuthError::Discovery(DiscoveryError::Unavailable { .. }) => Exit::Unreachable,
+        AuthError::Missing(_)
+        | AuthError::Key(_)
+        | AuthError::Port { .. }
+        | AuthError::Helper(_)
+        | AuthError::Store(_)
+        | AuthError::BadStore(_) => Exit::Config,
+        _ => Exit::Auth,
+    };
+    let denied = Error::new(exit, error.to_string()).phase(Phase::Authorize).sent(Sent::No);
+    let denied = denied.server(server);
+    match hint(error, server) {
+        Some(hint) => denied.hint(hint),
+        None => denied,
+    }
+}
+
+fn hint(error: &AuthError, server: &str) -> Option<String> {
+    let server = config::quoting::quote(server);
+    Some(match error {
+        AuthError::LoginNeeded => format!(
+            "mcpmini login {server}; or give it a token: MCPMINI_TOKEN, --bearer-file, \
+             --bearer-command"
+        ),
+        AuthError::ScopesNeeded(scopes) => {
+            let scopes = config::quoting::quote(&scopes.to_string());
+            format!("mcpmini login {server} --scope {scopes}")
+        }
+        AuthError::NoRegistration { .. } => {
+            "register a client there and name it with --client-id, or --client-metadata-url".into()
+        }
+        AuthError::Moved { .. } => {
+            "if the client is known there as well, say so with --issuer; else mcpmini logout".into()
+        }
+        AuthError::Browser(_) => format!("mcpmini login {server} --no-browser"),
+        AuthError::Port { .. } => "see --callback-port".into(),
+        AuthError::Fetch(net::FetchError::Inwards { .. }) => {
+            "if it is to be trusted: --allow-private".into()
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,261 @@
+//! `mcpmini bench`: how fast a tool answers.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use futures_lite::FutureExt;
+use smol::LocalExecutor;
+
+use super::answer;
+use super::args::Format;
+use super::args::commands::{Bench, Call};
+use super::call;
+use super::contact::Contact;
+use super::errors::{Error, Phase};
+use super::exit::Exit;
+use super::output;
+use super::run::Run;
+use super::sources;
+use crate::client::{Flights, Landed, NoResult};
+use crate::protocol::arguments;
+use crate::protocol::json::Json;
+use crate::protocol::message::Sent;
+use crate::protocol::method;
+use crate::protocol::params::Members;
+use crate::protocol::session;
+
+/// How many calls are made.
+const CALLS: usize = 100;
+
+/// Calls a tool again and again, and prints how long it took.
+pub(super) async fn run(
+    run: &Run<'_>,
+    bench: &Bench,
+    executor: &LocalExecutor<'static>,
+) -> Result<Exit, Error> {
+    let call = Call {
+        no_schema: bench.no_schema,
+        no_check: bench.no_check,
+        server: bench.server.clone(),
+        tool: bench.tool.clone(),
+        args: bench.args.clone(),
+        ..Call::default()
+    };
+    let words = arguments::parse(&call.args, run.tail).map_err(|mistake| call::usage(&mistake))?;
+    let contents = sources::read_all(run, words.inputs())?;
+    let mut contact = Contact::find(run, &bench.server, executor)?;
+    let measured = async {
+        let begun = Instant::now();
+        contact.settle().await?;
+        let opened = begun.elapsed();
+        let tool = call::tool(&call, &words, &mut contact).await?;
+        let (params, mirrored) = call::prepare(&call, &words, &contents, tool.as_ref())?;
+        let request = contact.prepare(method::CALL_TOOL, params, mirrored);
+        measure(run, bench, &mut contact, request, opened).await
+    };
+    let measured = measured.await;
+    contact.finish(measured).await
+}
+
+/// Makes the calls and prints what was measured.
+async fn measure(
+    run: &Run<'_>,
+    bench: &Bench,
+    contact: &mut Contact<'_>,
+    request: session::Call,
+    opened: Duration,
+) -> Result<Exit, Error> {
+    let jobs = bench.jobs.unwrap_or(1);
+    let wanted = bench.calls.unwrap_or(CALLS);
+    let mut tally = Tally { jobs, opened, ..Tally::default() };
+    let mut flights = Flights::new(contact.policy());
+    let mut begun = 0;
+    let mut stopped = None;
+    let start = Instant::now();
+    loop {
+        while begun < wanted && flights.len() < jobs && stopped.is_none() {
+            flights.begin((begun, Instant::now()), request.clone(), false);
+            begun += 1;
+        }
+        if flights.is_empty() {
+            break;
+        }
+        let landed = async { Ok(contact.landed(&mut flights).await) };
+        let interrupted = async { Err(run.interrupted().await) };
+        match landed.or(interrupted).await {
+            Ok(landed) => {
+                let Landed { tag: (number, begun), result } = landed?;
+                let failed = tally.add(number, begun.elapsed(), failure(contact, result));
+                if failed && !bench.keep_going {
+                    stopped.get_or_insert(None);
+                }
+            }
+            Err(signal) => {
+                contact.cancel(&mut flights, "interrupted");
+                stopped = Some(Some(signal));
+            }
+        }
+    }
+    tally.took = start.elapsed();
+    let text = match run.settings.output {
+        Format::Json => tally.json() + "\n",
+        _ => tally.text(),
+    };
+    output::write(run, text.as_bytes())?;
+    match (stopped.flatten(), tally.first) {
+        (Some(signal), _) => Err(contact.explain(NoResult::Interrupted { signal, sent: true })),
+        (None, Some((_, error))) => Err(error),
+        (None, None) => Ok(Exit::Ok),
+    }
+}
+
+/// Why a call failed, if it did.
+fn failure(contact: &Contact<'_>, result: Result<Json, NoResult>) -> Option<Error> {
+    match result {
+        Err(no_result) => Some(contact.explain(no_result)),
+        Ok(result) => answer::failure(&result).map(|why| {
+            let error = Error::new(Exit::ToolError, why).phase(Phase::Request).sent(Sent::Yes);
+            error.server(contact.server.name.clone())
+        }),
+    }
+}
+
+/// What was measured.
+#[derive(Debug, Default)]
+struct Tally {
+    jobs: usize,
+    /// How long it took to open the session.
+    opened: Duration,
+    /// How long all calls took together.
+    took: Duration,
+    /// How long each call took that was answered.
+    latencies: Vec<Duration>,
+    /// How many calls failed, by the class of the error.
+    failed: BTreeMap<&'static str, usize>,
+    /// The number of the first call that failed, and why.
+    first: Option<(usize, Error)>,
+}
+
+/// The shares of calls whose latency is told.
+const SHARES: [(&str, f64); 3] = [("p50", 0.50), ("p90", 0.90), ("p99", 0.99)];
+
+impl Tally {
+    /// Adds a call; tells whether it failed.
+    fn add(&mut self, number: usize, took: Duration, failure: Option<Error>) -> bool {
+        let Some(error) = failure else {
+            self.latencies.push(took);
+            return false;
+        };
+        *self.failed.entry(error.exit.class()).or_default() += 1;
+        if self.first.as_ref().is_none_or(|(first, _)| number < *first) {
+            self.first = Some((number, error));
+        }
+        true
+    }
+
+    fn per_second(&self) -> f64 {
+        self.latencies.len() as f64 / self.took.as_secs_f64().max(f64::EPSILON)
+    }
+
+    /// The latencies in milliseconds, by their names; none when no call was answered.
+    fn milliseconds(&self) -> Vec<(&'static str, f64)> {
+        let mut sorted = self.latencies.clone();
+        sorted.sort_unstable();
+        let shares = SHARES.iter().map(|(name, share)| (*name, percentile(&sorted, *share)));
+        let all = shares.chain([("max", sorted.last().copied())]);
+        all.filter_map(|(name, latency)| Some((name, latency?.as_secs_f64() * 1e3))).collect()
+    }
+
+    fn text(&self) -> String {
+        let mut text = String::new();
+        let mut row = |name: &str, value: String| text += &format!("{name:<12}{value}\n");
+        row("calls", format!("{} answered, {} at a time", self.latencies.len(), self.jobs));
+        for (class, count) in &self.failed {
+            row("failed", format!("{count} ({class})"));
+        }
+        row("opened in", format!("{:.3} ms", self.opened.as_secs_f64() * 1e3));
+        row("took", format!("{:.3} s", self.took.as_secs_f64()));
+        row("throughput", format!("{:.1} calls/s", self.per_second()));
+        for (name, milliseconds) in self.milliseconds() {
+            row(name, format!("{milliseconds:.3} ms"));
+        }
+        text
+    }
+
+    fn json(&self) -> String {
+        let mut latencies = Members::new();
+        for (name, milliseconds) in self.milliseconds() {
+            latencies.push(name, &format!("{milliseconds:.3}"));
+        }
+        let mut failed = Members::new();
+        for (class, count) in &self.failed {
+            failed.push(class, &count.to_string());
+        }
+        let mut members = Members::new();
+        members.push("answered", &self.latencies.len().to_string());
+        members.push("failed", &failed.finish());
+        members.push("jobs", &self.jobs.to_string());
+        members.push("openedMs", &format!("{:.3}", self.opened.as_secs_f64() * 1e3));
+        members.push("seconds", &format!("{:.6}", self.took.as_secs_f64()));
+        members.push("perSecond", &format!("{:.1}", self.per_second()));
+        members.push("ms", &latencies.finish());
+        members.finish()
+    }
+}
+
+/// The least latency that at least this share of the calls did not exceed (nearest rank); `None`
+/// when there are no calls.
+fn percentile(sorted: &[Duration], share: f64) -> Option<Duration> {
+    let rank = (share * sorted.len() as f64).ceil() as usize;
+    sorted.get(rank.max(1) - 1).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_latencies_that_were_measured() {
+        let check = |count: u64, share, expected: Option<u64>| {
+            let sorted: Vec<_> = (1..=count).map(Duration::from_millis).collect();
+            assert_eq!(percentile(&sorted, share), expected.map(Duration::from_millis));
+        };
+        check(0, 0.5, None);
+        check(1, 0.5, Some(1));
+        check(1, 0.99, Some(1));
+        check(2, 0.5, Some(1));
+        check(3, 0.5, Some(2));
+        check(10, 0.9, Some(9));
+        check(100, 0.99, Some(99));
+        check(101, 0.99, Some(100));
+        check(1000, 0.5, Some(500));
+    }
+
+    #[test]
+    fn a_tally_is_shown_in_rows_or_as_an_object() {
+        let mut tally = Tally {
+            jobs: 2,
+            opened: Duration::from_micros(1_500),
+            took: Duration::from_millis(500),
+            ..Tally::default()
+        };
+        for milliseconds in [3, 1, 2] {
+            assert!(!tally.add(0, Duration::from_millis(milliseconds), None));
+        }
+        assert!(tally.add(5, Duration::ZERO, Some(Error::new(Exit::Rpc, "later"))));
+        assert!(tally.add(4, Duration::ZERO, Some(Error::new(Exit::Rpc, "first"))));
+        assert_eq!(tally.first.as_ref().unwrap().1.message, "first");
+        assert_eq!(
+            tally.text(),
+            "calls       3 answered, 2 at a time\nfailed      2 (rpc_error)\n\
+             opened in   1.500 ms\ntook        0.500 s\nthroughput  6.0 calls/s\n\
+             p50         2.000 ms\np90         3.000 ms\np99         3.000 ms\nmax         3.000 ms\n"
+        );
+        assert_eq!(
+            tally.json(),
+            "{\"answered\":3,\"failed\":{\"rpc_error\":2},\"jobs\":2,\"openedMs\":1.500,\
+             \"seconds\":0.500000,\"perSecond\":6.0,\
+             \"ms\":{\"p50\":2.000,\"p90\":3.000,\"p99\":3.000,\"max\":3.000}}"
+        );
+    }
+}

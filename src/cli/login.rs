@@ -1,0 +1,155 @@
+//! `mcpmini login`, `logout` and `token`: tokens for a server, apart from any call.
+
+use futures_lite::FutureExt;
+use smol::LocalExecutor;
+
+use super::args::Format;
+use super::args::commands::{Login, Logout, Token};
+use super::authorize::{self, denied};
+use super::contact::Contact;
+use super::errors::{Error, Phase};
+use super::exit::Exit;
+use super::output;
+use super::run::Run;
+use crate::auth::{AuthError, How, Person, TokenRecord};
+use crate::client::NoResult;
+use crate::protocol::json;
+use crate::protocol::message::Sent;
+use crate::protocol::method;
+use crate::protocol::params::{Members, Params};
+use crate::protocol::session::Failure;
+
+/// Logs in: asks the server for something, and answers when it wants to know who is asking.
+pub(super) async fn login(
+    run: &Run<'_>,
+    login: &Login,
+    executor: &LocalExecutor<'static>,
+) -> Result<Exit, Error> {
+    let mut contact = Contact::find(run, &login.server, executor)?;
+    let how = match (login.no_browser, login.device) {
+        (true, true) => {
+            let text = "--no-browser and --device exclude each other";
+            return Err(Error::new(Exit::Usage, text).phase(Phase::Usage));
+        }
+        (true, false) => How::Paste,
+        (false, true) => How::Device,
+        (false, false) => How::Browser,
+    };
+    contact.authorize_anew(authorize::person(run, how));
+    let logged_in = log_in(run, &mut contact).await;
+    contact.finish(logged_in).await
+}
+
+async fn log_in(run: &Run<'_>, contact: &mut Contact<'_>) -> Result<Exit, Error> {
+    // Servers that let everybody open a session mostly let not everybody see the tools.
+    let asked = contact.try_request(method::LIST_TOOLS, Params::new(), Vec::new()).await?;
+    // A server without tools, or one that fails in another way, may still have been logged in to.
+    if let Err(no_result @ (NoResult::Failed(Failure::Refused(_)) | NoResult::Interrupted { .. })) =
+        asked
+    {
+        return Err(contact.explain(no_result));
+    }
+    let name = contact.server.name.clone();
+    let authorizer = contact.authorizer()?;
+    if authorizer.record().is_none() {
+        let logging_in = async { Ok(authorizer.log_in().await) };
+        let interrupted = async { Err(run.interrupted().await) };
+        match logging_in.or(interrupted).await {
+            Ok(Ok(())) => (),
+            Ok(Err(AuthError::NotAsked)) => {
+                run.warn("the server lets everybody in; there is nothing to log in to");
+                return Ok(Exit::Ok);
+            }
+            Ok(Err(error)) => return Err(denied(&error, &name)),
+            Err(signal) => {
+                return Err(contact.explain(NoResult::Interrupted { signal, sent: false }));
+            }
+        }
+    }
+    let record = authorizer.record().ok_or_else(|| denied(&AuthError::LoginNeeded, &name))?;
+    let text = match run.settings.output {
+        Format::Json => record_json(&name, record) + "\n",
+        _ => format!("logged in to {name}\n"),
+    };
+    output::write(run, text.as_bytes())?;
+    Ok(Exit::Ok)
+}
+
+fn record_json(server: &str, record: &TokenRecord) -> String {
+    let mut members = Members::new();
+    members.push("server", &json::string(server));
+    members.push("issuer", &json::string(&record.issuer));
+    members.push("resource", &json::string(&record.resource));
+    members.push("scope", &json::string(&record.scopes().to_string()));
+    if let Some(at) = record.expires_at {
+        members.push("expiresAt", &at.to_string());
+    }
+    members.push("refreshable", if record.refresh_token().is_some() { "true" } else { "false" });
+    members.finish()
+}
+
+/// Logs out: gives the token back and forgets it.
+pub(super) async fn logout(
+    run: &Run<'_>,
+    logout: &Logout,
+    executor: &LocalExecutor<'static>,
+) -> Result<Exit, Error> {
+    let contact = Contact::find(run, &logout.server, executor)?;
+    let name = contact.server.name.clone();
+    let mut authorizer = contact.new_authorizer(Person::absent())?;
+    let leaving = async { Ok(authorizer.log_out().await) };
+    let interrupted = async { Err(run.interrupted().await) };
+    let left = match leaving.or(interrupted).await {
+        Ok(left) => left.map_err(|error| denied(&error, &name))?,
+        Err(signal) => return Err(contact.explain(NoResult::Interrupted { signal, sent: false })),
+    };
+    if let Some(Err(error)) = left.as_ref().and_then(|left| left.revoked.as_ref()) {
+        run.warn(&format!("the token is forgotten here, but not taken back: {error}"));
+    }
+    let was = left.is_some();
+    let text = match (run.settings.output, was) {
+        (Format::Json, _) => {
+            let revoked = left.is_some_and(|left| matches!(left.revoked, Some(Ok(()))));
+            format!("{{\"server\":{},\"was\":{was},\"revoked\":{revoked}}}\n", json::string(&name))
+        }
+        (_, true) => format!("logged out of {name}\n"),
+        (_, false) => format!("was not logged in to {name}\n"),
+    };
+    output::write(run, text.as_bytes())?;
+    Ok(Exit::Ok)
+}
+
+/// Prints the header that opens the server, for other programs.
+pub(super) async fn token(
+    run: &Run<'_>,
+    token: &Token,
+    executor: &LocalExecutor<'static>,
+) -> Result<Exit, Error> {
+    let contact = Contact::find(run, &token.server, executor)?;
+    let name = contact.server.name.clone();
+    let mut authorizer = contact.new_authorizer(Person::absent())?;
+    let getting = async { Ok(authorizer.usable().await) };
+    let interrupted = async { Err(run.interrupted().await) };
+    let record = match getting.or(interrupted).await {
+        Ok(usable) => usable.map_err(|error| denied(&error, &name))?,
+        Err(signal) => return Err(contact.explain(NoResult::Interrupted { signal, sent: false })),
+    };
+    if record.dpop_key().is_some() {
+        let text = "the token is bound to a key, and of no use to programs that do not have it";
+        return Err(Error::new(Exit::Auth, text).server(name).sent(Sent::No));
+    }
+    let value = format!("Bearer {}", record.access_token().expose());
+    let text = match run.settings.output {
+        Format::Json => {
+            let mut members = Members::new();
+            members.push("Authorization", &json::string(&value));
+            if let Some(at) = record.expires_at {
+                members.push("expiresAt", &at.to_string());
+            }
+            members.finish() + "\n"
+        }
+        _ => format!("Authorization: {value}\n"),
+    };
+    output::write(run, text.as_bytes())?;
+    Ok(Exit::Ok)
+}

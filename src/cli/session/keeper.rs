@@ -1,0 +1,380 @@
+//! Who keeps a server open, and carries requests to it for all visitors.
+
+use std::convert::Infallible;
+use std::rc::Rc;
+
+use async_channel::{Receiver, Sender};
+use futures_lite::FutureExt;
+
+use super::visitor::Visitor;
+use crate::cli::contact::Contact;
+use crate::cli::errors::Error;
+use crate::client::retry::Policy;
+use crate::client::{Flights, Happening, Landed, NoResult, Observer, Reply};
+use crate::protocol::json::Json;
+use crate::protocol::jsonrpc::{ErrorObject, Id, Notification, scan};
+use crate::protocol::method;
+use crate::protocol::params::{Members, Params};
+use crate::protocol::relay;
+use crate::protocol::revision::Revision;
+use crate::protocol::session::{Abilities, Asker, Call, Fate, Question};
+
+/// What a keeper is to do.
+#[derive(Debug)]
+pub(super) enum Order {
+    /// Open the server and say how that went.
+    Open(Sender<Result<(), Error>>),
+    /// Open the server for a visitor.
+    Join(Rc<Visitor>),
+    /// Make a request.
+    Request(Request),
+    /// Give up a request.
+    Cancel {
+        /// Whose.
+        visitor: u64,
+        /// Its id.
+        id: Id,
+        /// Why.
+        reason: String,
+    },
+    /// Answer a question.
+    Answer {
+        /// Who answers.
+        visitor: u64,
+        /// Its id.
+        question: Id,
+        /// The answer.
+        outcome: Result<String, ErrorObject>,
+    },
+    /// A visitor has gone.
+    Leave(u64),
+}
+
+/// A request of a visitor.
+#[derive(Debug)]
+pub(super) struct Request {
+    /// Whose.
+    pub(super) visitor: Rc<Visitor>,
+    /// Its id, as the visitor knows it.
+    pub(super) id: Id,
+    /// The method.
+    pub(super) method: Box<str>,
+    /// The parameters.
+    pub(super) params: Params,
+    /// Arguments that are mirrored into headers.
+    pub(super) mirrored: Vec<(String, String)>,
+}
+
+/// A request under way.
+#[derive(Debug)]
+struct Errand {
+    visitor: Rc<Visitor>,
+    id: Id,
+    /// The token under which the visitor wants to hear of progress, JSON text.
+    token: Option<String>,
+}
+
+/// A question that a visitor has been asked.
+#[derive(Debug)]
+struct Asked {
+    /// Its id, as the visitor knows it.
+    number: u64,
+    visitor: u64,
+    asker: Asker,
+}
+
+/// Keeps one server.
+pub(super) struct Keeper<'a> {
+    contact: Contact<'a>,
+    flights: Flights<Errand>,
+    visitors: Vec<Rc<Visitor>>,
+    /// Questions of the server that a visitor has been asked.
+    questions: Vec<Asked>,
+    /// How many there were so far.
+    asked: u64,
+    /// What the server said about itself.
+    greeting: Option<Json>,
+    starts: u32,
+}
+
+/// What happened next.
+enum Step {
+    End,
+    Order(Order),
+    Happened(Box<Happening<Errand>>),
+}
+
+impl<'a> Keeper<'a> {
+    /// A keeper of a server that is not open yet.
+    pub(super) fn new(contact: Contact<'a>) -> Keeper<'a> {
+        Keeper {
+            contact,
+            // Whoever asks knows best what may be sent again.
+            flights: Flights::new(Policy::ONCE),
+            visitors: Vec::new(),
+            questions: Vec::new(),
+            asked: 0,
+            greeting: None,
+            starts: 0,
+        }
+    }
+
+    /// Keeps the server until the session ends, and hands it back to be closed.
+    pub(super) async fn keep(
+        mut self,
+        orders: Receiver<Order>,
+        end: Receiver<Infallible>,
+    ) -> Contact<'a> {
+        loop {
+            match self.step(&orders, &end).await {
+                Step::End => return self.contact,
+                Step::Happened(happening) => self.heed(*happening),
+                Step::Order(Order::Open(reply)) => {
+                    let opened = self.open().or(ended(&end, "the session is over")).await;
+                    let _ = reply.send(opened.map(drop).map_err(|(error, _)| error)).await;
+                }
+                Step::Order(Order::Join(visitor)) => {
+                    let opened = self.open().or(ended(&end, "the session is over")).await;
+                    self.welcome(visitor, opened);
+                }
+                Step::Order(order) => self.obey(order),
+            }
+        }
+    }
+
+    async fn step(&mut self, orders: &Receiver<Order>, end: &Receiver<Infallible>) -> Step {
+        let ended = async {
+            let _ = end.recv().await;
+            Step::End
+        };
+        let order = async {
+            match orders.recv().await {
+                Ok(order) => Step::Order(order),
+                Err(_) => Step::End,
+            }
+        };
+        let happened = async {
+            match self.contact.link() {
+                Ok((link, _)) => Step::Happened(Box::new(self.flights.next(link).await)),
+                // It is told to whoever wants to open the server.
+                Err(_) => futures_lite::future::pending().await,
+            }
+        };
+        ended.or(happened).or(order).await
+    }
+
+    /// Opens the server, if it is not open, and makes sure that it answers.
+    async fn open(&mut self) -> Result<&'static Revision, (Error, Fate)> {
+        let link = self.contact.link().map_err(|error| (error, Fate::Settled));
+        let (link, watcher) = link?;
+        let settled = link.settle(&Policy::ONCE, watcher).await;
+        let revision = match settled {
+            Ok(revision) => revision,
+            Err(no_result) => return Err(self.explain(no_result)),
+        };
+        if self.greeting.is_none() {
+            self.greeting = Some(self.greet().await?);
+        }
+        self.note_start();
+        Ok(revision)
+    }
+
+    /// What the server says about itself: when the session was opened, or now.
+    async fn greet(&mut self) -> Result<Json, (Error, Fate)> {
+        if let Some(greeting) = self.contact.about().and_then(|about| about.greeting.clone()) {
+            return Ok(greeting);
+        }
+        let mut call = self.contact.prepare(method::DISCOVER, Params::new(), Vec::new());
+        call.deadline = None;
+        let mut flights = Flights::new(Policy::ONCE);
+        flights.begin((), call, false);
+        let landed = self.contact.landed(&mut flights).await;
+        let landed = landed.map_err(|error| (error, Fate::Settled))?;
+        landed.result.map_err(|no_result| self.explain(no_result))
+    }
+
+    fn explain(&self, no_result: NoResult) -> (Error, Fate) {
+        let fate = no_result.fate();
+        (self.contact.explain(no_result), fate)
+    }
+
+    /// Says so when the server has been started anew: what it kept in memory is gone.
+    fn note_start(&mut self) {
+        let starts = self.contact.starts();
+        if 0 < self.starts && self.starts < starts {
+            let name = &self.contact.server.name;
+            let text = format!(
+                "{name}: the server had ended and was started anew ({starts} times now); what it kept in memory is gone"
+            );
+            self.contact.run.warn(&text);
+        }
+        self.starts = starts;
+    }
+
+    fn welcome(&mut self, visitor: Rc<Visitor>, opened: Result<&'static Revision, (Error, Fate)>) {
+        let id = Id::from_json(&relay::OPENING_ID.to_string());
+        match opened {
+            Ok(revision) => {
+                visitor.answer(&id, Ok(&relay::opened(revision, self.greeting.as_ref())));
+                self.visitors.push(visitor);
+            }
+            Err((error, fate)) => visitor.fail(&id, &error, fate),
+        }
+    }
+
+    fn obey(&mut self, order: Order) {
+        match order {
+            Order::Open(_) | Order::Join(_) => (),
+            Order::Request(request) => self.carry(request),
+            Order::Cancel { visitor, id, reason } => {
+                self.cancel(&reason, |errand| errand.visitor.number == visitor && errand.id == id);
+            }
+            Order::Answer { visitor, question, outcome } => {
+                let answered = |asked: &mut Asked| {
+                    asked.visitor == visitor && question.as_json() == asked.number.to_string()
+                };
+                let asked = self.questions.extract_if(.., answered).next();
+                if let Some(asked) = asked {
+                    self.answer(asked.asker, outcome);
+                }
+            }
+            Order::Leave(visitor) => {
+                self.visitors.retain(|other| other.number != visitor);
+                self.cancel("the caller has gone", |errand| errand.visitor.number == visitor);
+                let unanswered = self.questions.extract_if(.., |asked| asked.visitor == visitor);
+                for asked in unanswered.collect::<Vec<_>>() {
+                    self.answer(asked.asker, Err(ErrorObject::method_not_found()));
+                }
+            }
+        }
+    }
+
+    /// Sends a request. Its limits are the visitor's, who takes it back when they have passed.
+    fn carry(&mut self, request: Request) {
+        let Request { visitor, id, method, params, mirrored } = request;
+        // Tokens of several visitors may be the same, so the session gives out its own.
+        let (params, token) = params.without_meta("progressToken");
+        let method = method.into_string().into();
+        let call = Call { method, params, mirrored, ..Call::default() };
+        self.flights.begin(Errand { visitor, id, token }, call, false);
+    }
+
+    fn cancel(&mut self, reason: &str, chosen: impl FnMut(&Errand) -> bool) {
+        if let Ok((link, _)) = self.contact.link() {
+            self.flights.cancel(link, reason, chosen);
+        }
+    }
+
+    fn answer(&mut self, to: Asker, outcome: Result<String, ErrorObject>) {
+        if let Ok((link, _)) = self.contact.link() {
+            self.flights.answer(link, to, outcome);
+        }
+    }
+
+    fn heed(&mut self, happening: Happening<Errand>) {
+        self.note_start();
+        match happening {
+            Happening::Landed(landed) => self.deliver(landed),
+            Happening::Notified(notification) => self.spread(&notification),
+            Happening::Asked(question) => self.ask(question),
+            Happening::Opened(_) => {
+                if let Ok((link, watcher)) = self.contact.link()
+                    && let Some(session) = link.session()
+                {
+                    watcher.opened(session);
+                }
+            }
+            Happening::Odd(oddity) => {
+                if let Ok((link, watcher)) = self.contact.link()
+                    && !watcher.odd(&oddity)
+                {
+                    self.flights.reject(link, &oddity);
+                }
+            }
+        }
+    }
+
+    /// Gives a visitor the answer to its request.
+    fn deliver(&self, landed: Landed<Errand>) {
+        let Landed { tag: Errand { visitor, id, .. }, result } = landed;
+        match result {
+            Ok(result) => visitor.answer(&id, Ok(result.as_str())),
+            Err(NoResult::Error(error)) => visitor.answer(&id, Err(&error)),
+            Err(no_result) => {
+                let (error, fate) = self.explain(no_result);
+                visitor.fail(&id, &error, fate);
+            }
+        }
+    }
+
+    /// Tells the visitor that a notification is for, or all when that is not known.
+    fn spread(&mut self, notification: &Notification) {
+        let params = notification.params.as_ref();
+        let errand = self.contact.link().ok().and_then(|(link, _)| {
+            let ticket = link.session()?.call_of_progress(params)?;
+            self.flights.tag(ticket)
+        });
+        if let Some(Errand { visitor, token: Some(token), .. }) = errand {
+            let params = params.map(|params| with_token(params.as_str(), token));
+            return visitor.notify(&notification.method, params.as_deref());
+        }
+        if &*notification.method == method::PROGRESS {
+            return;
+        }
+        for visitor in &self.visitors {
+            visitor.notify(&notification.method, params.map(Json::as_str));
+        }
+    }
+
+    /// The visitor whose requests are under way, if there is only one.
+    fn only_caller(&self) -> Option<Rc<Visitor>> {
+        let mut callers = self.flights.flying().map(|errand| &errand.visitor);
+        let caller = callers.next()?;
+        callers.all(|other| other.number == caller.number).then(|| caller.clone())
+    }
+
+    /// Asks the visitor whose request the server works on, if there is only one and it can answer;
+    /// else answers as the session's own command line says.
+    fn ask(&mut self, question: Question) {
+        match self.only_caller().filter(|caller| can_answer(caller.abilities, &question.method)) {
+            Some(caller) => {
+                self.asked += 1;
+                caller.ask(self.asked, &question.method, question.params.as_ref());
+                let (number, visitor) = (self.asked, caller.number);
+                self.questions.push(Asked { number, visitor, asker: question.from });
+            }
+            None => {
+                let Ok((_, watcher)) = self.contact.link() else { return };
+                let answer = match watcher.asked(&question) {
+                    Reply::Answer(answer) => answer,
+                    Reply::End => Err(ErrorObject::method_not_found()),
+                };
+                self.answer(question.from, answer);
+            }
+        }
+    }
+}
+
+/// Ready when the session ends.
+async fn ended<T>(end: &Receiver<Infallible>, why: &str) -> Result<T, (Error, Fate)> {
+    let _ = end.recv().await;
+    Err((Error::new(crate::cli::exit::Exit::Unreachable, why), Fate::NotRun))
+}
+
+fn can_answer(abilities: Abilities, question: &str) -> bool {
+    match question {
+        method::ELICIT => abilities.elicitation,
+        method::SAMPLE => abilities.sampling,
+        method::LIST_ROOTS => abilities.roots,
+        _ => false,
+    }
+}
+
+/// The parameters with another token, JSON text; all else in them stays as it came.
+fn with_token(params: &str, token: &str) -> String {
+    let mut members = Members::new();
+    for (name, value) in scan::members(params) {
+        members.push(&name, if name == "progressToken" { token } else { value });
+    }
+    members.finish()
+}

@@ -1,0 +1,198 @@
+//! `mcpmini session`: servers that stay open for the life of a command.
+//!
+//! ```text
+//!   command ── call ──▶ socket ──▶ visitor ──▶ keeper ──▶ server      one keeper per server,
+//!         └─── call ──▶        ──▶ visitor ──▶                        one visitor per call
+//! ```
+
+mod command;
+mod door;
+mod join;
+mod keeper;
+mod visitor;
+
+pub(super) use command::VARIABLE;
+pub(super) use join::target;
+
+use std::convert::Infallible;
+
+use async_channel::{Receiver, Sender};
+use futures_lite::{FutureExt, future};
+use smol::{LocalExecutor, Task};
+
+use self::command::Command;
+use self::door::Door;
+use self::keeper::{Keeper, Order};
+use self::visitor::Wanted;
+use super::args::commands::Session;
+use super::contact::Contact;
+use super::errors::{Error, Phase};
+use super::exit::Exit;
+use super::explain;
+use super::run::Run;
+use super::together::together;
+use crate::protocol::message::Sent;
+use crate::reactor::Timer;
+
+/// Runs a command with servers open.
+pub(super) async fn run(
+    run: &Run<'_>,
+    session: &Session,
+    executor: &LocalExecutor<'static>,
+) -> Result<Exit, Error> {
+    if run.tail.is_empty() {
+        let error = usage("session needs a command");
+        return Err(error.hint("mcpmini session [SERVER...] -- COMMAND [ARG...]"));
+    }
+    if run.globals.out.is_some() {
+        return Err(usage("--out has no effect on session, which prints nothing itself"));
+    }
+    let (closing, end) = async_channel::bounded(1);
+    let (wanted, wants) = async_channel::unbounded();
+    let scope = LocalExecutor::new();
+    let mut host = Host { run, executor, scope: &scope, end, wanted, wants, kept: Vec::new() };
+    let outcome = scope.run(host.host(session)).await;
+    // Nobody may come in any more, and then the servers are closed.
+    drop(closing);
+    let kept = std::mem::take(&mut host.kept);
+    let mut contacts = scope.run(together(kept.into_iter().map(|kept| kept.task))).await;
+    if let Err(error) = &outcome {
+        // The servers may take their time to go.
+        run.report(error);
+    }
+    together(contacts.iter_mut().map(Contact::close)).await;
+    Ok(outcome.unwrap_or_else(|error| error.exit))
+}
+
+/// Who keeps which server.
+struct Kept<'a> {
+    identity: String,
+    orders: Sender<Order>,
+    task: Task<Contact<'a>>,
+}
+
+/// Holds the session.
+struct Host<'s, 'a> {
+    run: &'a Run<'a>,
+    executor: &'a LocalExecutor<'static>,
+    scope: &'s LocalExecutor<'a>,
+    /// Ends when the session does.
+    end: Receiver<Infallible>,
+    wanted: Sender<Wanted>,
+    wants: Receiver<Wanted>,
+    kept: Vec<Kept<'a>>,
+}
+
+/// What happened next.
+enum Step {
+    Ended(Result<Exit, Error>),
+    Signal(i32),
+    Visitor(async_io::Async<std::os::unix::net::UnixStream>),
+    Wanted(Wanted),
+    Expired,
+}
+
+impl<'a> Host<'_, 'a> {
+    /// Opens the servers, and runs the command to its end.
+    async fn host(&mut self, session: &Session) -> Result<Exit, Error> {
+        for word in &session.servers {
+            let contact = Contact::find(self.run, word, self.executor)?;
+            self.keep(contact);
+        }
+        self.open_all().await?;
+        let door = Door::open(self.run.env)?;
+        let mut command = Command::start(self.run.tail, door.path())?;
+        let mut visitors = 0;
+        let mut tasks: Vec<Task<()>> = Vec::new();
+        loop {
+            match self.step(&door, &mut command).await {
+                Step::Ended(exit) => return exit,
+                Step::Signal(signal) => command.signal(signal),
+                Step::Visitor(stream) => {
+                    visitors += 1;
+                    let wanted = self.wanted.clone();
+                    let limits = self.run.limits();
+                    tasks.retain(|task| !task.is_finished());
+                    tasks.push(self.scope.spawn(visitor::serve(stream, visitors, wanted, limits)));
+                }
+                Step::Wanted(Wanted { opening, reply }) => {
+                    let _ = reply.try_send(self.find(&opening.server, &opening.identity));
+                }
+                Step::Expired => {
+                    command.end().await;
+                    return Err(explain::expired(self.run.settings.max_time));
+                }
+            }
+        }
+    }
+
+    async fn step(&self, door: &Door, command: &mut Command) -> Step {
+        let ended = async { Step::Ended(command.ended().await) };
+        let signal = async { Step::Signal(self.run.interrupted().await) };
+        let visitor = async { Step::Visitor(door.visitor().await) };
+        let wanted = async {
+            match self.wants.recv().await {
+                Ok(wanted) => Step::Wanted(wanted),
+                Err(_) => future::pending().await,
+            }
+        };
+        let expired = async {
+            match self.run.deadline {
+                Some(deadline) => drop(Timer::at(deadline).await),
+                None => future::pending().await,
+            }
+            Step::Expired
+        };
+        ended.or(signal).or(wanted).or(visitor).or(expired).await
+    }
+
+    /// Opens all servers side by side. The first that cannot be opened, in the order of the command
+    /// line, ends the session.
+    async fn open_all(&self) -> Result<(), Error> {
+        let opened = self.kept.iter().map(|kept| async {
+            let (reply, opened) = async_channel::bounded(1);
+            let _ = kept.orders.send(Order::Open(reply)).await;
+            opened.recv().await.unwrap_or(Ok(()))
+        });
+        let opened = async { together(opened).await.into_iter().collect() };
+        let interrupted = async { Err(explain::interrupted(self.run.interrupted().await)) };
+        let expired = async {
+            match self.run.deadline {
+                Some(deadline) => drop(Timer::at(deadline).await),
+                None => future::pending().await,
+            }
+            Err(explain::expired(self.run.settings.max_time))
+        };
+        opened.or(interrupted).or(expired).await
+    }
+
+    /// Who keeps the server that a visitor wants. One that is not kept yet is from now on, if the
+    /// word means the same to us as to the visitor.
+    fn find(&mut self, word: &str, identity: &str) -> Result<Sender<Order>, Error> {
+        let known = |kept: &&Kept<'_>| kept.identity == identity;
+        if let Some(kept) = self.kept.iter().find(known) {
+            return Ok(kept.orders.clone());
+        }
+        let contact = Contact::find(self.run, word, self.executor)?;
+        if contact.server.identity.to_string() != identity {
+            let text = format!("\"{word}\" means another server here than where the session began");
+            let error = Error::new(Exit::Config, text).phase(Phase::Config).sent(Sent::No);
+            return Err(
+                error.hint(format!("{VARIABLE}= mcpmini … calls it apart from the session"))
+            );
+        }
+        Ok(self.keep(contact))
+    }
+
+    fn keep(&mut self, contact: Contact<'a>) -> Sender<Order> {
+        let identity = contact.server.identity.to_string();
+        let (orders, receiver) = async_channel::unbounded();
+        let task = self.scope.spawn(Keeper::new(contact).keep(receiver, self.end.clone()));
+        self.kept.push(Kept { identity, orders: orders.clone(), task });
+        orders
+    }
+}
+
+fn usage(text: &str) -> Error {
+    Error::new(Exit::Usage, text).phase(Phase::Usage).sent(Sent::No)
+}

@@ -1,0 +1,132 @@
+//! The authorizer, at work or not.
+//!
+//! What it does can take long, and must not be broken off: a refresh token that was sent and whose
+//! answer nobody reads is lost, and a person should see one page and not two. So its work is kept
+//! here as a future of its own, and goes on whoever waits for it.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use futures_lite::FutureExt;
+
+use crate::auth::{AuthError, Authorizer};
+use crate::env::Secret;
+use crate::protocol::session::Challenged;
+use crate::reactor::Timer;
+
+/// How long a renewal that nobody waits for may take at the end.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What the authorizer does.
+type Work = Pin<Box<dyn Future<Output = (Box<Authorizer>, Result<(), AuthError>)>>>;
+
+/// The authorizer of a connection, if it has one.
+#[derive(Default)]
+pub(super) struct Guard {
+    state: State,
+    denial: Option<AuthError>,
+}
+
+#[derive(Default)]
+enum State {
+    /// There is none.
+    #[default]
+    Absent,
+    /// It has nothing to do.
+    Idle(Box<Authorizer>),
+    /// It renews the token, which the next request needs.
+    Renewing(Work),
+    /// It answers a challenge.
+    Answering(Work),
+}
+
+impl Guard {
+    pub(super) fn new(authorizer: Option<Authorizer>) -> Guard {
+        let state = authorizer.map_or(State::Absent, |authorizer| State::Idle(authorizer.into()));
+        Guard { state, denial: None }
+    }
+
+    /// The authorizer, unless it is at work.
+    pub(super) fn authorizer(&mut self) -> Option<&mut Authorizer> {
+        match &mut self.state {
+            State::Idle(authorizer) => Some(authorizer),
+            _ => None,
+        }
+    }
+
+    /// What must not be shown in a message.
+    pub(super) fn secrets(&self) -> Vec<Secret> {
+        match &self.state {
+            State::Idle(authorizer) => authorizer.secrets(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Why the last challenge had no answer.
+    pub(super) fn denial(&self) -> Option<&AuthError> {
+        self.denial.as_ref()
+    }
+
+    /// Renews the token if the next request should not be sent without that.
+    pub(super) async fn prepare(&mut self) {
+        if let State::Idle(authorizer) = &mut self.state
+            && authorizer.is_due()
+            && let State::Idle(mut authorizer) = std::mem::take(&mut self.state)
+        {
+            self.state = State::Renewing(Box::pin(async move {
+                let renewed = authorizer.prepare().await;
+                (authorizer, renewed)
+            }));
+        }
+        if let State::Renewing(work) = &mut self.state {
+            // Whether it succeeded or not, the server will tell.
+            let (authorizer, _) = work.await;
+            self.state = State::Idle(authorizer);
+        }
+    }
+
+    /// Begins to answer a challenge.
+    pub(super) fn challenge(&mut self, challenged: Challenged) {
+        if let State::Idle(mut authorizer) = std::mem::take(&mut self.state) {
+            self.state = State::Answering(Box::pin(async move {
+                let answer = authorizer.answer(&challenged.refused, challenged.round).await;
+                (authorizer, answer)
+            }));
+        }
+    }
+
+    /// Waits for the answer to a challenge: whether there are other credentials now. Never ready
+    /// when there is no challenge.
+    pub(super) async fn answered(&mut self) -> bool {
+        let State::Answering(work) = &mut self.state else {
+            return futures_lite::future::pending().await;
+        };
+        let (authorizer, answer) = work.await;
+        self.state = State::Idle(authorizer);
+        self.denial = answer.err();
+        self.denial.is_none()
+    }
+
+    /// Waits for a renewal that is under way, but not for long.
+    pub(super) async fn finish(&mut self) {
+        let late = async {
+            Timer::after(PATIENCE).await;
+        };
+        if let State::Renewing(work) = &mut self.state {
+            async { drop(work.await) }.or(late).await;
+        }
+    }
+}
+
+impl fmt::Debug for Guard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.state {
+            State::Absent => "Guard(absent)",
+            State::Idle(_) => "Guard(idle)",
+            State::Renewing(_) => "Guard(renewing)",
+            State::Answering(_) => "Guard(answering)",
+        })
+    }
+}

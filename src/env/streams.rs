@@ -1,0 +1,276 @@
+//! Reading and writing what this process was given by others, who may be slow, stuck or gone.
+//!
+//! A read or write that blocks is deaf: no signal and no limit ends it. So these wait in small
+//! steps, and between two of them ask whether to wait on.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::os::fd::BorrowedFd;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, read, write};
+
+/// How long one step of waiting takes. A signal ends it early.
+const STEP: Duration = Duration::from_millis(50);
+
+/// How much a pipe takes without blocking once it takes anything (POSIX, `write`).
+const ATOMIC: usize = libc::PIPE_BUF;
+
+/// How much is read at once, in bytes.
+const BLOCK: usize = 64 << 10;
+
+/// Whether to wait on. It is asked only while nothing moves.
+pub type Patience<'a> = &'a dyn Fn() -> bool;
+
+/// Patience without end, for when there is nothing that could end it.
+pub const ENDLESS: Patience<'static> = &|| true;
+
+/// Why a text was not written, or not all of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unwritten {
+    /// Nobody reads it (any more). For standard output that is no error: `mcpmini … | head -1`.
+    BrokenPipe,
+    /// The patience has ended.
+    GivenUp,
+    /// The system refused, for example because the disk is full.
+    Refused(Errno),
+}
+
+/// Why an input was not read to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unread {
+    /// The patience has ended.
+    GivenUp,
+    /// It is longer than allowed.
+    TooLong,
+    /// The system refused.
+    Refused(Errno),
+}
+
+impl fmt::Display for Unwritten {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unwritten::BrokenPipe => f.write_str("nobody reads it"),
+            Unwritten::GivenUp => f.write_str("the reader does not read"),
+            Unwritten::Refused(errno) => reason(*errno).fmt(f),
+        }
+    }
+}
+
+/// What the system says about an error.
+pub fn reason(errno: Errno) -> std::io::Error {
+    std::io::Error::from_raw_os_error(errno.raw_os_error())
+}
+
+/// Writes all bytes, also where the descriptor is non-blocking because another process that shares
+/// it made it so, or where signals come in between.
+pub fn write_all(
+    descriptor: BorrowedFd<'_>,
+    mut bytes: &[u8],
+    patience: Patience<'_>,
+) -> Result<(), Unwritten> {
+    while !bytes.is_empty() {
+        if !comes(descriptor, PollFlags::OUT, patience).map_err(Unwritten::Refused)? {
+            return Err(Unwritten::GivenUp);
+        }
+        bytes = &bytes[write_some(descriptor, bytes)?..];
+    }
+    Ok(())
+}
+
+/// Writes what can be written at once, and tells how much that was; it may be nothing.
+pub fn write_now(descriptor: BorrowedFd<'_>, bytes: &[u8]) -> Result<usize, Unwritten> {
+    match is_ready(descriptor, PollFlags::OUT, Duration::ZERO) {
+        Ok(true) => write_some(descriptor, bytes),
+        Ok(false) => Ok(0),
+        Err(errno) => Err(Unwritten::Refused(errno)),
+    }
+}
+
+/// One write to a descriptor that is ready for it.
+fn write_some(descriptor: BorrowedFd<'_>, bytes: &[u8]) -> Result<usize, Unwritten> {
+    match write(descriptor, &bytes[..bytes.len().min(ATOMIC)]) {
+        // POSIX does not say what it would mean; trying again for ever is not it.
+        Ok(0) => Err(Unwritten::Refused(Errno::IO)),
+        Ok(written) => Ok(written),
+        Err(Errno::INTR | Errno::AGAIN) => Ok(0),
+        Err(Errno::PIPE) => Err(Unwritten::BrokenPipe),
+        Err(errno) => Err(Unwritten::Refused(errno)),
+    }
+}
+
+/// Reads to the end, but no more than `limit` bytes.
+pub fn read_to_end(
+    descriptor: BorrowedFd<'_>,
+    limit: usize,
+    patience: Patience<'_>,
+) -> Result<Vec<u8>, Unread> {
+    let mut bytes = Vec::new();
+    loop {
+        if !comes(descriptor, PollFlags::IN, patience).map_err(Unread::Refused)? {
+            return Err(Unread::GivenUp);
+        }
+        let end = bytes.len();
+        bytes.resize(end + BLOCK, 0);
+        let count = match read(descriptor, &mut bytes[end..]) {
+            Ok(0) => {
+                bytes.truncate(end);
+                return Ok(bytes);
+            }
+            Ok(count) => count,
+            Err(Errno::INTR | Errno::AGAIN) => 0,
+            Err(errno) => return Err(Unread::Refused(errno)),
+        };
+        bytes.truncate(end + count);
+        if limit < bytes.len() {
+            return Err(Unread::TooLong);
+        }
+    }
+}
+
+/// Waits until a descriptor can be used without blocking; false when the patience ends before.
+fn comes(
+    descriptor: BorrowedFd<'_>,
+    how: PollFlags,
+    patience: Patience<'_>,
+) -> Result<bool, Errno> {
+    let mut within = Duration::ZERO;
+    while !is_ready(descriptor, how, within)? {
+        if !patience() {
+            return Ok(false);
+        }
+        within = STEP;
+    }
+    Ok(true)
+}
+
+/// Whether a descriptor can be used without blocking, or tells its end or an error, within a time.
+fn is_ready(descriptor: BorrowedFd<'_>, how: PollFlags, within: Duration) -> Result<bool, Errno> {
+    let mut descriptors = [PollFd::new(&descriptor, how)];
+    let within = Timespec::try_from(within).expect("a step fits into any timespec");
+    match poll(&mut descriptors, Some(&within)) {
+        Ok(count) => Ok(count > 0),
+        Err(Errno::INTR) => Ok(false),
+        Err(errno) => Err(errno),
+    }
+}
+
+/// The text without the characters that steer a terminal: C0 and C1 controls but line feed and
+/// tab, DEL, and those that reorder text so that it reads as something else (CVE-2021-42574).
+pub fn strip_controls(text: &str) -> Cow<'_, str> {
+    if text.contains(steers) {
+        Cow::Owned(text.chars().filter(|c| !steers(*c)).collect())
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+fn steers(c: char) -> bool {
+    match c {
+        '\n' | '\t' => false,
+        // Embeddings, overrides and isolates. The marks (U+200E, U+200F) only nudge and are needed.
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
+        c => c.is_control(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::io::{Read, Write};
+    use std::os::fd::AsFd;
+
+    use super::*;
+
+    #[test]
+    fn characters_that_steer_a_terminal_are_left_out() {
+        let check = |text: &str, expected: &str| assert_eq!(strip_controls(text), expected);
+        check("plain\ttext\n", "plain\ttext\n");
+        check("\u{1b}[31mred\u{1b}[0m", "[31mred[0m");
+        check("\u{1b}]52;c;aGk=\u{7}x", "]52;c;aGk=x");
+        check("a\rb\u{8}c\u{0}d\u{7f}e", "abcde");
+        check("\u{9b}31mred\u{85}", "31mred");
+        check("\u{202e}txt.exe\u{202c}\u{2066}x\u{2069}", "txt.exex");
+        check("שלום\u{200f}, 世界 👩‍💻", "שלום\u{200f}, 世界 👩‍💻");
+        assert!(matches!(strip_controls("nothing to do"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn a_gone_reader_is_told_apart_from_other_failures() {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        assert_eq!(write_all(writer.as_fd(), b"x", ENDLESS), Err(Unwritten::BrokenPipe));
+        assert_eq!(write_all(writer.as_fd(), b"", ENDLESS), Ok(()));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_is_reported() {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let failed = write_all(full.as_fd(), b"x", ENDLESS).unwrap_err();
+        assert!(failed.to_string().contains("No space left"), "{failed}");
+    }
+
+    #[test]
+    fn every_byte_comes_through_a_pipe() {
+        for non_blocking in [false, true] {
+            let (mut reader, writer) = std::io::pipe().unwrap();
+            rustix::io::ioctl_fionbio(&writer, non_blocking).unwrap();
+            // More than a pipe holds, so that the writer must wait for the reader.
+            let bytes: Vec<u8> = (0..=255).cycle().take(1 << 20).collect();
+            let read = std::thread::scope(|scope| {
+                let reading = scope.spawn(move || {
+                    let mut all = Vec::new();
+                    reader.read_to_end(&mut all).map(|_| all)
+                });
+                assert_eq!(write_all(writer.as_fd(), &bytes, ENDLESS), Ok(()));
+                drop(writer);
+                reading.join().unwrap().unwrap()
+            });
+            assert!(read == bytes);
+        }
+    }
+
+    /// Patience that ends when it is asked for the third time.
+    fn asked_twice(asked: &Cell<u32>) -> impl Fn() -> bool {
+        move || {
+            asked.set(asked.get() + 1);
+            asked.get() < 3
+        }
+    }
+
+    #[test]
+    fn patience_with_a_reader_ends() {
+        let (_reader, writer) = std::io::pipe().unwrap();
+        let asked = Cell::new(0);
+        let written = write_all(writer.as_fd(), &[b'x'; 1 << 20], &asked_twice(&asked));
+        assert_eq!((written, asked.get()), (Err(Unwritten::GivenUp), 3));
+        assert_eq!(write_now(writer.as_fd(), b"x"), Ok(0));
+    }
+
+    #[test]
+    fn patience_with_a_writer_ends() {
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        writer.write_all(b"half").unwrap();
+        let asked = Cell::new(0);
+        let read = read_to_end(reader.as_fd(), 100, &asked_twice(&asked));
+        assert_eq!((read, asked.get()), (Err(Unread::GivenUp), 3));
+    }
+
+    #[test]
+    fn an_input_is_read_to_its_end_or_its_limit() {
+        let check = |bytes: &[u8], limit, expected| {
+            let (reader, mut writer) = std::io::pipe().unwrap();
+            writer.write_all(bytes).unwrap();
+            drop(writer);
+            assert_eq!(read_to_end(reader.as_fd(), limit, ENDLESS), expected);
+        };
+        check(b"", 0, Ok(vec![]));
+        check(b"all of it", 9, Ok(b"all of it".to_vec()));
+        check(b"all of it", 8, Err(Unread::TooLong));
+        let directory = std::fs::File::open("/").unwrap();
+        let refused = read_to_end(directory.as_fd(), 8, ENDLESS);
+        assert_eq!(refused, Err(Unread::Refused(Errno::ISDIR)));
+    }
+}

@@ -1,0 +1,97 @@
+//! Why a document was not fetched.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use super::super::{Address, InvalidAddress, InvalidSettings};
+use super::{PATIENCE, REDIRECTS};
+use crate::protocol::message::{Fault, FaultKind, Sent};
+
+/// Why nothing was fetched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FetchError {
+    /// It is not encrypted and not on this machine.
+    NotEncrypted(Address),
+    /// Its address is nearer than that of the document that names it.
+    Inwards {
+        /// The URL.
+        address: Address,
+        /// The address it stands for.
+        ip: IpAddr,
+    },
+    /// Its address is one from which nothing is ever fetched.
+    Forbidden(Address),
+    /// The name has no address.
+    Unknown(Address),
+    /// A redirect leads from an encrypted connection to one that is not, or to no HTTP URL.
+    BadRedirect {
+        /// Where it stood.
+        from: Address,
+        /// Why it was not followed.
+        why: Option<InvalidAddress>,
+    },
+    /// One redirect followed the other.
+    TooManyRedirects(Address),
+    /// The body is longer than it may be.
+    TooLong {
+        /// The URL.
+        address: Address,
+        /// What it may be, in bytes.
+        limit: usize,
+    },
+    /// It took too long.
+    Late(Address),
+    /// A setting cannot be carried out.
+    Settings(InvalidSettings),
+    /// The exchange failed.
+    Failed(Fault),
+}
+
+impl From<FetchError> for Fault {
+    fn from(error: FetchError) -> Fault {
+        match error {
+            FetchError::Failed(fault) => fault,
+            other => {
+                Fault { kind: FaultKind::Unreachable, text: other.to_string(), sent: Sent::No }
+            }
+        }
+    }
+}
+
+impl fmt::Display for FetchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FetchError::NotEncrypted(address) => {
+                write!(f, "{address} is not encrypted: only https is used beyond this machine")
+            }
+            FetchError::Inwards { address, ip } => write!(
+                f,
+                "{address} has the address {ip}, which is not public, and the document that names \
+                 it came from farther away"
+            ),
+            FetchError::Forbidden(address) => {
+                write!(f, "{address} is where a cloud keeps its secrets: nothing is fetched there")
+            }
+            FetchError::Unknown(address) => write!(f, "cannot find {}", address.host_and_port()),
+            FetchError::BadRedirect { from, why: None } => {
+                write!(f, "{from} redirects to a connection that is not encrypted")
+            }
+            FetchError::BadRedirect { from, why: Some(why) } => {
+                write!(f, "{from} redirects to something that cannot be used: {why}")
+            }
+            FetchError::TooManyRedirects(address) => {
+                write!(f, "more than {REDIRECTS} redirects, the last one to {address}")
+            }
+            FetchError::TooLong { address, limit } => {
+                write!(f, "{address} answers with more than {limit} bytes")
+            }
+            FetchError::Late(address) => {
+                write!(f, "{address} did not answer within {} s", PATIENCE.as_secs())
+            }
+            FetchError::Settings(settings) => settings.fmt(f),
+            FetchError::Failed(fault) => f.write_str(&fault.text),
+        }
+    }
+}
+
+impl std::error::Error for FetchError {}

@@ -1,0 +1,436 @@
+//! Fetching documents that somebody else has named.
+//!
+//! A card, a catalog or a metadata document tells where the next document is, and whoever wrote it
+//! may want us to ask where only we can reach. So every such URL comes here:
+//!
+//! ```text
+//! URL ── scheme ──▶ resolve, once ──▶ all addresses allowed? ──▶ connect to one of those ──▶ body
+//!  ▲                                                                             │        (bounded)
+//!  └───────────── redirect: three at most, from https only to https ◀────────────┘
+//! ```
+//!
+//! Nothing of the user's goes along: no headers, no credentials, no client certificate, no cookies.
+
+mod error;
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
+
+use futures_lite::FutureExt;
+use http::header::{ACCEPT, HeaderMap};
+use http::{HeaderValue, StatusCode};
+
+pub use self::error::FetchError;
+use super::{
+    Address, Authorization, Headers, HttpVersion, InvalidSettings, Lanes, Reply, Request, Resolve,
+    Settings, Zone,
+};
+use crate::protocol::message::Sent;
+use crate::reactor::Timer;
+
+/// How many redirects are followed.
+const REDIRECTS: usize = 3;
+
+/// How long one request may take, its body included.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// The longest wait that a busy server may ask for.
+const RETRY_AFTER: u64 = 5;
+
+/// Fetches documents.
+#[derive(Debug)]
+pub struct Fetcher {
+    settings: Settings,
+    policy: Policy,
+    /// The server that is reached by a socket, if there is one.
+    behind_socket: Option<Address>,
+}
+
+/// What is allowed beyond the rules.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Policy {
+    /// A document of the world may name an address nearby.
+    pub allow_private: bool,
+    /// Connections that are not encrypted may leave this machine.
+    pub allow_http: bool,
+}
+
+/// Who has named a URL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// The user, who may name any.
+    User,
+    /// A document that came from there.
+    Document(Zone),
+}
+
+/// What was fetched.
+#[derive(Debug)]
+pub struct Fetched {
+    /// The status.
+    pub status: StatusCode,
+    /// The header fields.
+    pub headers: HeaderMap,
+    /// Where it came from, after redirects.
+    pub address: Address,
+    /// How near that is.
+    pub zone: Zone,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl Fetcher {
+    /// A fetcher that reaches the world as these settings say. Its user's headers, credentials and
+    /// certificate stay behind; a socket is used for the URLs of `server` alone.
+    pub fn new(settings: &Settings, server: &Address, policy: Policy) -> Fetcher {
+        let mut settings = settings.clone();
+        settings.headers = Headers::default();
+        settings.authorization = Authorization::none();
+        settings.tls.certificate = None;
+        settings.tls.key = None;
+        settings.http_version = HttpVersion::Auto;
+        let behind_socket = settings.unix_socket.as_ref().map(|_| server.clone());
+        Fetcher { settings, policy, behind_socket }
+    }
+
+    /// Fetches a document of at most `limit` bytes. What came is told whatever its status is.
+    pub async fn get(
+        &self,
+        address: &Address,
+        source: Source,
+        accept: &'static str,
+        limit: usize,
+    ) -> Result<Fetched, FetchError> {
+        let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static(accept))]);
+        let (mut address, mut source) = (address.clone(), source);
+        for _ in 0..=REDIRECTS {
+            let request = Request::get(address.clone(), headers.clone());
+            let fetched = self.patiently(&request, source, limit).await?;
+            match redirect(&fetched)? {
+                None => return Ok(fetched),
+                Some(next) => (address, source) = (next, Source::Document(fetched.zone)),
+            }
+        }
+        Err(FetchError::TooManyRedirects(address))
+    }
+
+    /// Sends one request. Redirects are not followed: what goes along is for this URL only.
+    pub async fn ask(
+        &self,
+        request: &Request,
+        source: Source,
+        limit: usize,
+    ) -> Result<Fetched, FetchError> {
+        self.send(request, source, limit).await
+    }
+
+    /// Whether a person may be sent to an address that this source has named.
+    pub async fn admits(&self, address: &Address, source: Source) -> Result<(), FetchError> {
+        self.route(address, source).await.map(drop)
+    }
+
+    /// How near the server of an address is.
+    pub async fn zone(&self, address: &Address) -> Result<Zone, FetchError> {
+        Ok(self.route(address, Source::User).await?.zone)
+    }
+
+    /// Sends a request, and once more to a server that is busy for a moment.
+    async fn patiently(
+        &self,
+        request: &Request,
+        source: Source,
+        limit: usize,
+    ) -> Result<Fetched, FetchError> {
+        let fetched = self.send(request, source, limit).await?;
+        let busy = [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE];
+        match fetched.retry_after().filter(|seconds| *seconds <= RETRY_AFTER) {
+            Some(seconds) if busy.contains(&fetched.status) => {
+                Timer::after(Duration::from_secs(seconds)).await;
+                self.send(request, source, limit).await
+            }
+            _ => Ok(fetched),
+        }
+    }
+
+    async fn send(
+        &self,
+        request: &Request,
+        source: Source,
+        limit: usize,
+    ) -> Result<Fetched, FetchError> {
+        let too_late = async {
+            Timer::after(PATIENCE).await;
+            Err(FetchError::Late(request.address.clone()))
+        };
+        self.exchange(request, source, limit).or(too_late).await
+    }
+
+    async fn exchange(
+        &self,
+        request: &Request,
+        source: Source,
+        limit: usize,
+    ) -> Result<Fetched, FetchError> {
+        let address = &request.address;
+        let route = self.route(address, source).await?;
+        let mut reply = self.connect(request, &route).await?;
+        let mut body = Vec::new();
+        let mut block = vec![0; 16 << 10];
+        loop {
+            match reply.body.read(&mut block).await.map_err(FetchError::Failed)? {
+                0 => break,
+                length if limit < body.len() + length => {
+                    return Err(FetchError::TooLong { address: address.clone(), limit });
+                }
+                length => body.extend_from_slice(&block[..length]),
+            }
+        }
+        let Reply { status, headers, .. } = reply;
+        Ok(Fetched { status, headers, address: address.clone(), zone: route.zone, body })
+    }
+
+    /// Sends the request to the first of the addresses that can be reached.
+    async fn connect(&self, request: &Request, route: &Route) -> Result<Reply, FetchError> {
+        let address = &request.address;
+        let mut settings = self.settings.clone();
+        if !self.is_behind_socket(address) {
+            settings.unix_socket = None;
+        }
+        if route.ips.is_empty() {
+            let lanes = Lanes::new(address, settings).map_err(FetchError::Settings)?;
+            return lanes.send_once(request).await.map_err(FetchError::Failed);
+        }
+        let mut failed = None;
+        for ip in &route.ips {
+            let (host, port) = (address.host().to_owned(), address.port());
+            settings.resolve = vec![Resolve { host, port, ip: *ip }];
+            let lanes = Lanes::new(address, settings.clone()).map_err(FetchError::Settings)?;
+            match lanes.send_once(request).await {
+                Ok(reply) => return Ok(reply),
+                // Nothing was sent, so the next address may be tried.
+                Err(fault) if fault.sent == Sent::No => failed = failed.or(Some(fault)),
+                Err(fault) => return Err(FetchError::Failed(fault)),
+            }
+        }
+        Err(failed.map_or_else(|| FetchError::Unknown(address.clone()), FetchError::Failed))
+    }
+
+    /// Where a request goes, if it may go there.
+    async fn route(&self, address: &Address, source: Source) -> Result<Route, FetchError> {
+        if self.is_behind_socket(address) {
+            return Ok(Route { ips: Vec::new(), zone: Zone::Loopback });
+        }
+        let named = self.settings.resolve.iter().find(|known| {
+            known.port == address.port() && known.host.eq_ignore_ascii_case(address.host())
+        });
+        if let Some(known) = named {
+            // The user has said where this host is, so the name stands for what the user wants.
+            let zone = Zone::of(known.ip);
+            return self.admit(address, Source::User, Route { ips: vec![known.ip], zone });
+        }
+        let proxied = self.settings.proxy.choose(address);
+        let proxied =
+            proxied.map_err(|error| FetchError::Settings(InvalidSettings::Proxy(error)))?;
+        let ips = match (address.ip(), proxied) {
+            (Some(ip), _) => vec![ip],
+            (None, Some(_)) if address.is_loopback() => vec![Ipv4Addr::LOCALHOST.into()],
+            // The proxy resolves the name, and it knows its own network.
+            (None, Some(_)) => Vec::new(),
+            (None, None) => resolve(address).await?,
+        };
+        let zone = ips.iter().map(|ip| Zone::of(*ip)).min().unwrap_or(Zone::Public);
+        let route = self.admit(address, source, Route { ips, zone })?;
+        // An address that stands in the URL needs no name service.
+        Ok(if address.ip().is_some() { Route { ips: Vec::new(), ..route } } else { route })
+    }
+
+    fn admit(&self, address: &Address, source: Source, route: Route) -> Result<Route, FetchError> {
+        if route.ips.iter().any(|ip| Zone::is_forbidden(*ip)) {
+            return Err(FetchError::Forbidden(address.clone()));
+        }
+        if let Source::Document(from) = source
+            && route.zone < from
+            && !self.policy.allow_private
+        {
+            let nearest = route.ips.iter().copied().min_by_key(|ip| Zone::of(*ip));
+            let ip = nearest.expect("a route without addresses leads to the world");
+            return Err(FetchError::Inwards { address: address.clone(), ip });
+        }
+        let stays = route.zone == Zone::Loopback || self.policy.allow_http;
+        let typed = source == Source::User;
+        match address.is_tls() || stays || typed {
+            true => Ok(route),
+            false => Err(FetchError::NotEncrypted(address.clone())),
+        }
+    }
+
+    fn is_behind_socket(&self, address: &Address) -> bool {
+        self.behind_socket.as_ref().is_some_and(|server| server.same_origin(address))
+    }
+}
+
+/// Where a request goes.
+#[derive(Debug)]
+struct Route {
+    /// The addresses of the host; empty when there is nothing to resolve.
+    ips: Vec<IpAddr>,
+    /// How near the nearest of them is.
+    zone: Zone,
+}
+
+/// Asks the name service.
+async fn resolve(address: &Address) -> Result<Vec<IpAddr>, FetchError> {
+    let host = address.host().to_owned();
+    let found = smol::net::resolve((host, address.port())).await;
+    let ips: Vec<IpAddr> = found.unwrap_or_default().iter().map(|found| found.ip()).collect();
+    match ips.is_empty() {
+        true => Err(FetchError::Unknown(address.clone())),
+        false => Ok(ips),
+    }
+}
+
+/// Where a redirect leads; `None` when the answer is none.
+fn redirect(fetched: &Fetched) -> Result<Option<Address>, FetchError> {
+    let location = fetched.headers.get(http::header::LOCATION);
+    let followed = matches!(fetched.status.as_u16(), 301 | 302 | 303 | 307 | 308);
+    let Some(location) = location.filter(|_| followed) else { return Ok(None) };
+    let from = &fetched.address;
+    let next = from.join(location.to_str().unwrap_or_default());
+    match next {
+        Ok(next) if from.is_tls() && !next.is_tls() => {
+            Err(FetchError::BadRedirect { from: from.clone(), why: None })
+        }
+        Ok(next) => Ok(Some(next)),
+        Err(why) => Err(FetchError::BadRedirect { from: from.clone(), why: Some(why) }),
+    }
+}
+
+impl Fetched {
+    /// Whether the body is JSON, as far as can be told without reading it. Applications in one page
+    /// answer every path with HTML and 200.
+    pub fn is_json(&self) -> bool {
+        let value = self.headers.get(http::header::CONTENT_TYPE);
+        let value = value.and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let media_type = value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        match media_type.as_str() {
+            "application/json" | "text/json" => true,
+            "" | "text/plain" => self.body.trim_ascii_start().starts_with(b"{"),
+            other => other.ends_with("+json"),
+        }
+    }
+
+    fn retry_after(&self) -> Option<u64> {
+        self.headers.get(http::header::RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fetcher(policy: Policy, settings: &Settings) -> Fetcher {
+        Fetcher::new(settings, &Address::parse("https://server.example/mcp").unwrap(), policy)
+    }
+
+    /// Whether a source may name a URL, with nothing but addresses in URLs: nobody is asked.
+    #[track_caller]
+    fn check(policy: Policy, source: Source, url: &str, expected: &str) {
+        let address = Address::parse(url).unwrap();
+        let admitted = fetcher(policy, &Settings::default());
+        let told = match smol::block_on(admitted.admits(&address, source)) {
+            Ok(()) => "ok",
+            Err(FetchError::Inwards { .. }) => "inwards",
+            Err(FetchError::NotEncrypted(_)) => "http",
+            Err(FetchError::Forbidden(_)) => "forbidden",
+            Err(other) => panic!("{other}"),
+        };
+        assert_eq!(told, expected, "{source:?} {url}");
+    }
+
+    #[test]
+    fn documents_lead_outwards_only() {
+        let none = Policy::default();
+        let from = Source::Document;
+        for url in [
+            "https://127.0.0.1/",
+            "https://[::1]:8443/",
+            "https://0.0.0.0/",
+            "https://[::ffff:7f00:1]/",
+        ] {
+            check(none, Source::User, url, "ok");
+            check(none, from(Zone::Loopback), url, "ok");
+            check(none, from(Zone::Private), url, "inwards");
+            check(none, from(Zone::Public), url, "inwards");
+        }
+        // All the ways to write an address that a browser understands.
+        for url in [
+            "https://10.0.0.1/",
+            "https://192.168.1.1/",
+            "https://172.16.0.1/",
+            "https://169.254.1.1/",
+            "https://100.64.0.1/",
+            "https://0x0a000001/",
+            "https://167772161/",
+            "https://012.0.0.1/",
+            "https://10.1/",
+            "https://10.0.0.1./",
+            "https://[fd00::1]/",
+            "https://[fe80::1]/",
+            "https://[::ffff:10.0.0.1]/",
+            "https://[2002:a00:1::]/",
+            "https://[64:ff9b::a00:1]/",
+        ] {
+            check(none, Source::User, url, "ok");
+            check(none, from(Zone::Loopback), url, "ok");
+            check(none, from(Zone::Private), url, "ok");
+            check(none, from(Zone::Public), url, "inwards");
+        }
+        check(none, from(Zone::Public), "https://8.8.8.8/", "ok");
+        let allowed = Policy { allow_private: true, ..none };
+        check(allowed, from(Zone::Public), "https://10.0.0.1/", "ok");
+    }
+
+    #[test]
+    fn only_this_machine_does_without_encryption() {
+        let none = Policy::default();
+        check(none, Source::Document(Zone::Loopback), "http://127.0.0.1/", "ok");
+        check(none, Source::Document(Zone::Public), "http://8.8.8.8/", "http");
+        check(none, Source::Document(Zone::Private), "http://10.0.0.1/", "http");
+        check(none, Source::User, "http://10.0.0.1/", "ok");
+        let allowed = Policy { allow_http: true, ..none };
+        check(allowed, Source::Document(Zone::Public), "http://8.8.8.8/", "ok");
+    }
+
+    #[test]
+    fn clouds_keep_their_secrets() {
+        let all = Policy { allow_private: true, allow_http: true };
+        for url in [
+            "http://169.254.169.254/",
+            "http://0xa9fea9fe/",
+            "http://2852039166/",
+            "http://[::ffff:a9fe:a9fe]/",
+            "http://[fd00:ec2::254]/",
+            "http://[64:ff9b::a9fe:a9fe]/",
+        ] {
+            check(all, Source::User, url, "forbidden");
+            check(all, Source::Document(Zone::Loopback), url, "forbidden");
+        }
+    }
+
+    #[test]
+    fn a_name_is_where_it_resolves_to() {
+        let resolve = |ip: &str| {
+            let (host, port) = ("as.example".to_owned(), 443);
+            let resolve = vec![Resolve { host, port, ip: ip.parse().unwrap() }];
+            Settings { resolve, ..Settings::default() }
+        };
+        let check = |ip: &str, expected: Result<Zone, ()>| {
+            let address = Address::parse("https://as.example/").unwrap();
+            let found = smol::block_on(fetcher(Policy::default(), &resolve(ip)).zone(&address));
+            assert_eq!(found.map_err(|_| ()), expected, "{ip}");
+        };
+        check("8.8.8.8", Ok(Zone::Public));
+        check("10.0.0.1", Ok(Zone::Private));
+        check("169.254.169.254", Err(()));
+    }
+}

@@ -1,0 +1,222 @@
+//! What of a message may be shown: secrets are replaced by `***`.
+//!
+//! Traces, dry runs and listings of the configuration pass through here and nowhere else. When in
+//! doubt a value is hidden: a trace is easily sent to somebody else.
+
+use std::borrow::Cow;
+
+use super::jsonrpc::scan;
+use super::params::Members;
+
+/// What stands in the place of a secret.
+pub const MASK: &str = "***";
+
+/// Who wrote a header field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Author {
+    /// We did, or our user.
+    Client,
+    /// The server did.
+    Server,
+}
+
+/// Fields of requests that the protocol or the HTTP library sets. Every other field is the user's,
+/// and may be a key by any name.
+const HARMLESS: [&str; 14] = [
+    "accept",
+    "accept-encoding",
+    "content-length",
+    "content-type",
+    "host",
+    "if-modified-since",
+    "if-none-match",
+    "last-event-id",
+    "mcp-method",
+    "mcp-name",
+    "mcp-protocol-version",
+    "origin",
+    "traceparent",
+    "user-agent",
+];
+
+/// The beginning of the names that mirror arguments of a tool, which the message shows as well.
+const MIRRORED: &str = "mcp-param-";
+
+/// Parts of names that tell a secret, without separators and in lower case.
+const TELLING: [&str; 12] = [
+    "apikey",
+    "assertion",
+    "authorization",
+    "bearer",
+    "cookie",
+    "credential",
+    "password",
+    "passwd",
+    "privatekey",
+    "secret",
+    "signature",
+    "token",
+];
+
+/// Whole names that tell one.
+const SECRETS: [&str; 7] = ["auth", "code", "codeverifier", "key", "pwd", "session", "sig"];
+
+/// Names that sound like a secret and are none.
+const OPEN: [&str; 5] =
+    ["authorizationendpoint", "progresstoken", "tokenendpoint", "tokentype", "wwwauthenticate"];
+
+/// Whether something of that name is likely a secret: `access_token`, `X-Api-Key`, `password`.
+pub fn is_secret(name: &str) -> bool {
+    let letters = name.chars().filter(char::is_ascii_alphanumeric);
+    let name: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
+    !OPEN.contains(&name.as_str())
+        && (SECRETS.contains(&name.as_str()) || TELLING.iter().any(|part| name.contains(part)))
+}
+
+/// The value of a header field as it may be shown. Of credentials the scheme is left, of a session
+/// id the beginning, so that two of them can be told apart.
+pub fn field<'a>(name: &str, value: &'a str, author: Author) -> Cow<'a, str> {
+    let name = name.to_ascii_lowercase();
+    match name.as_str() {
+        "authorization" | "proxy-authorization" => match value.split_once(' ') {
+            Some((scheme, _)) => format!("{scheme} {MASK}").into(),
+            None => MASK.into(),
+        },
+        "mcp-session-id" => shortened(value).into(),
+        "location" | "content-location" => url(value),
+        _ if author == Author::Client => {
+            let open = HARMLESS.contains(&name.as_str()) || name.starts_with(MIRRORED);
+            if open { value.into() } else { MASK.into() }
+        }
+        _ if is_secret(&name) => MASK.into(),
+        _ => value.into(),
+    }
+}
+
+/// The beginning of an id that whoever knows the whole could use.
+pub fn shortened(id: &str) -> String {
+    match id.char_indices().nth(4) {
+        // The rest must be long enough not to be guessed.
+        Some((at, _)) if 16 <= id.len() => format!("{}{MASK}", &id[..at]),
+        _ => MASK.to_owned(),
+    }
+}
+
+/// A URL without its password and without the values of parameters that are likely secrets.
+pub fn url(url: &str) -> Cow<'_, str> {
+    let (base, query) = match url.split_once('?') {
+        Some((base, query)) => (base, Some(query)),
+        None => (url, None),
+    };
+    let base = without_password(base);
+    let Some(query) = query else { return base };
+    let masked: Vec<_> = query.split('&').map(parameter).collect();
+    format!("{base}?{}", masked.join("&")).into()
+}
+
+fn without_password(base: &str) -> Cow<'_, str> {
+    let Some((scheme, rest)) = base.split_once("://") else { return base.into() };
+    let authority = rest.split('/').next().unwrap_or_default();
+    match authority.rsplit_once('@') {
+        Some((_, host)) => format!("{scheme}://{MASK}@{host}{}", &rest[authority.len()..]).into(),
+        None => base.into(),
+    }
+}
+
+fn parameter(parameter: &str) -> Cow<'_, str> {
+    match parameter.split_once('=') {
+        Some((name, _)) if is_secret(name) => format!("{name}={MASK}").into(),
+        _ => parameter.into(),
+    }
+}
+
+/// A JSON object whose members with telling names are masked, at the top and one object deep: the
+/// messages of OAuth are not deeper. What is not an object stays as it is.
+pub fn members(object: &str) -> Cow<'_, str> {
+    mask_members(object, 2)
+}
+
+fn mask_members(object: &str, depth: usize) -> Cow<'_, str> {
+    if !object.trim_start().starts_with('{') || depth == 0 {
+        return object.into();
+    }
+    let mut masked = Members::new();
+    for (name, value) in scan::members(object) {
+        match is_secret(&name) {
+            true => masked.push(&name, &format!("\"{MASK}\"")),
+            false => masked.push(&name, &mask_members(value, depth - 1)),
+        }
+    }
+    masked.finish().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_secrets() {
+        let check = |name: &str, expected| assert_eq!(is_secret(name), expected, "{name}");
+        for name in [
+            "access_token",
+            "refreshToken",
+            "X-Api-Key",
+            "api_key",
+            "client_secret",
+            "password",
+            "Authorization",
+            "code",
+            "code_verifier",
+            "X-Amz-Signature",
+            "key",
+            "set-cookie",
+        ] {
+            check(name, true);
+        }
+        for name in ["token_type", "expires_in", "name", "WWW-Authenticate", "monkey", "encode"] {
+            check(name, false);
+        }
+    }
+
+    #[test]
+    fn header_fields_show_no_secret() {
+        use Author::{Client, Server};
+        let check = |author, name: &str, value: &str, expected: &str| {
+            assert_eq!(field(name, value, author), expected, "{name}");
+        };
+        check(Client, "Authorization", "Bearer hunter2", "Bearer ***");
+        check(Client, "authorization", "hunter2", "***");
+        check(Client, "Accept", "text/event-stream", "text/event-stream");
+        check(Client, "Mcp-Param-Region", "eu", "eu");
+        check(Client, "X-Team", "hunter2", "***");
+        check(Client, "Mcp-Session-Id", "1868a90c-7c1f-4bb1", "1868***");
+        check(Client, "Mcp-Session-Id", "hunter2", "***");
+        check(Server, "mcp-session-id", "äöüß-7c1f-4bb1-x", "äöüß***");
+        check(Server, "Set-Cookie", "sid=hunter2", "***");
+        check(Server, "X-Request-Id", "7", "7");
+        check(Server, "WWW-Authenticate", "Bearer realm=\"x\"", "Bearer realm=\"x\"");
+        check(Server, "Location", "https://h/?code=hunter2", "https://h/?code=***");
+    }
+
+    #[test]
+    fn urls_show_no_secret() {
+        let check = |text: &str, expected: &str| assert_eq!(url(text), expected);
+        check("https://h/mcp", "https://h/mcp");
+        check("https://h/mcp?a=1&api_key=hunter2&b", "https://h/mcp?a=1&api_key=***&b");
+        check("https://u:hunter2@h/mcp", "https://***@h/mcp");
+        check("https://u:hun@ter2@h:8080/m@p", "https://***@h:8080/m@p");
+        check("https://h/a@b", "https://h/a@b");
+        check("unix:/s#/mcp", "unix:/s#/mcp");
+    }
+
+    #[test]
+    fn members_show_no_secret() {
+        let check = |text: &str, expected: &str| assert_eq!(members(text), expected);
+        check(
+            r#"{"access_token":"hunter2","expires_in":3600,"x":{"client_secret":["hunter2"]}}"#,
+            r#"{"access_token":"***","expires_in":3600,"x":{"client_secret":"***"}}"#,
+        );
+        check("[1]", "[1]");
+        check("{}", "{}");
+    }
+}

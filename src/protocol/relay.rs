@@ -1,0 +1,192 @@
+//! How a program that shares a session talks to the one that holds it.
+//!
+//! ```text
+//!   call ──▶ socket ──▶ session ──▶ server        JSON-RPC messages, one per line
+//! ```
+//!
+//! What passes is what would pass between the program and the server, and three messages of our
+//! own: a request that says which server is meant, a notification that goes before a request whose
+//! arguments are mirrored into headers, and one that stands for an answer when there is none. Both
+//! ends are this program, so the protocol has a number in place of a negotiation.
+
+use super::json::{self, Json};
+use super::jsonrpc::id::Echo;
+use super::jsonrpc::{Id, encode, scan};
+use super::params::Members;
+use super::revision::Revision;
+use super::session::{Abilities, Fate};
+
+/// The request that comes first, with [`OPENING_ID`].
+pub const OPEN: &str = "session/open";
+/// The notification of the headers of the next request.
+pub const HEADERS: &str = "session/headers";
+/// The notification that a request has no answer.
+pub const FAILED: &str = "session/failed";
+
+/// The id of the request that comes first. Sessions count their requests from 1.
+pub const OPENING_ID: u64 = 0;
+
+/// The number of this protocol.
+const VERSION: &str = "1";
+
+/// What a program wants to share.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Opening {
+    /// The word that means the server.
+    pub server: String,
+    /// The hash of what the word means where the program runs.
+    pub identity: String,
+    /// What the server may ask the program for.
+    pub abilities: Abilities,
+}
+
+impl Opening {
+    /// The request, as a line without its end.
+    pub fn to_line(&self) -> String {
+        let mut params = Members::new();
+        params.push("version", VERSION);
+        params.push("server", &json::string(&self.server));
+        params.push("identity", &json::string(&self.identity));
+        for (name, able) in self.abilities.named() {
+            params.push(name, if able { "true" } else { "false" });
+        }
+        encode::request(OPENING_ID, false, OPEN, &params.finish())
+    }
+
+    /// Reads the parameters of the request; `None` when they are of another version.
+    pub fn read(params: &str) -> Option<Opening> {
+        if scan::member(params, "version") != Some(VERSION) {
+            return None;
+        }
+        let string = |name| Some(scan::unescape(scan::member(params, name)?)?.into_owned());
+        let able = |name| scan::member(params, name) == Some("true");
+        Some(Opening {
+            server: string("server")?,
+            identity: string("identity")?,
+            abilities: Abilities {
+                elicitation: able("elicitation"),
+                sampling: able("sampling"),
+                roots: able("roots"),
+            },
+        })
+    }
+}
+
+impl Abilities {
+    fn named(self) -> [(&'static str, bool); 3] {
+        let Abilities { elicitation, sampling, roots } = self;
+        [("elicitation", elicitation), ("sampling", sampling), ("roots", roots)]
+    }
+}
+
+/// The result that says that the session is shared.
+pub fn opened(revision: &Revision, greeting: Option<&Json>) -> String {
+    let mut result = Members::new();
+    result.push("revision", &json::string(revision.date));
+    if let Some(greeting) = greeting {
+        result.push("greeting", greeting.as_str());
+    }
+    result.finish()
+}
+
+/// Reads that result: the revision that is spoken, and what the server said about itself.
+pub fn read_opened(result: &str) -> Option<(&'static Revision, Option<Json>)> {
+    let revision = scan::unescape(scan::member(result, "revision")?)?;
+    Some((Revision::named(&revision)?, scan::member(result, "greeting").map(Json::from)))
+}
+
+/// The headers of the request with that number, as a line without its end.
+pub fn headers(id: u64, mirrored: &[(String, String)]) -> String {
+    let mut headers = Members::new();
+    for (name, value) in mirrored {
+        headers.push(name, &json::string(value));
+    }
+    let mut params = Members::new();
+    params.push("id", &id.to_string());
+    params.push("headers", &headers.finish());
+    encode::notification(HEADERS, Some(&params.finish()))
+}
+
+/// Reads headers: the id of the request, JSON text, and the headers.
+pub fn read_headers(params: &str) -> Option<(Id, Vec<(String, String)>)> {
+    let id = Id::from_json(scan::member(params, "id")?);
+    let text = |value| Some(scan::unescape(value)?.into_owned());
+    let headers = scan::members(scan::member(params, "headers")?);
+    let headers = headers.map(|(name, value)| Some((name.into_owned(), text(value)?)));
+    Some((id, headers.collect::<Option<Vec<_>>>()?))
+}
+
+/// How far requests came, by the words for it.
+const FATES: [(&str, Fate); 3] =
+    [("\"not run\"", Fate::NotRun), ("\"unknown\"", Fate::Unknown), ("\"settled\"", Fate::Settled)];
+
+/// That a request has no answer, as a line without its end. `report` is JSON text.
+pub fn failed(id: &Id, report: &str, fate: Fate) -> String {
+    let word = FATES.iter().find(|(_, named)| *named == fate).map_or("null", |(word, _)| word);
+    let mut params = Members::new();
+    params.push("id", id.as_json());
+    params.push("fate", word);
+    params.push("report", report);
+    encode::notification(FAILED, Some(&params.finish()))
+}
+
+/// Reads that: the number of the request, `None` for the one that comes first, the report, and how
+/// far the request came.
+pub fn read_failed(params: &str) -> Option<(Option<u64>, Json, Fate)> {
+    let id = Id::from_json(scan::member(params, "id")?);
+    // Ids may be sent as strings.
+    let (Echo::Exact(number) | Echo::Retyped(number)) = id.echo(false)?;
+    let report = Json::from(scan::member(params, "report")?);
+    let fate = scan::member(params, "fate")?;
+    let (_, fate) = FATES.iter().find(|(word, _)| *word == fate)?;
+    Some((Some(number).filter(|number| *number != OPENING_ID), report, *fate))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn params(line: &str) -> &str {
+        scan::member(line, "params").unwrap()
+    }
+
+    #[test]
+    fn an_opening_reads_back() {
+        let opening = Opening {
+            server: "exec:'a \"b'".to_owned(),
+            identity: "sha256:00".to_owned(),
+            abilities: Abilities { elicitation: true, sampling: false, roots: true },
+        };
+        let line = opening.to_line();
+        assert_eq!(Opening::read(params(&line)), Some(opening));
+        assert!(line.starts_with(r#"{"jsonrpc":"2.0","id":0,"method":"session/open","#), "{line}");
+        let other = line.replace("\"version\":1", "\"version\":2");
+        assert_eq!(Opening::read(params(&other)), None);
+    }
+
+    #[test]
+    fn what_was_opened_reads_back() {
+        let revision = &Revision::all()[0];
+        let greeting = Json::from(r#"{"n":1.0}"#);
+        for greeting in [None, Some(greeting)] {
+            let result = opened(revision, greeting.as_ref());
+            assert_eq!(read_opened(&result), Some((revision, greeting)));
+        }
+        assert_eq!(read_opened(r#"{"revision":"1"}"#), None);
+    }
+
+    #[test]
+    fn headers_and_failures_read_back() {
+        let mirrored = vec![("A".to_owned(), "é\"".to_owned()), ("B".to_owned(), String::new())];
+        let line = headers(7, &mirrored);
+        assert_eq!(read_headers(params(&line)), Some((Id::from_json("7"), mirrored)));
+        let check = |id: &str, fate, expected| {
+            let line = failed(&Id::from_json(id), r#"{"exit":5}"#, fate);
+            let report = Json::from(r#"{"exit":5}"#);
+            assert_eq!(read_failed(params(&line)), Some((expected, report, fate)));
+        };
+        check("7", Fate::NotRun, Some(7));
+        check("\"7\"", Fate::Unknown, Some(7));
+        check("0", Fate::Settled, None);
+    }
+}
