@@ -84,7 +84,11 @@ fn print(programs: &[Program]) {
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;
-    if values.len() % 2 == 1 { values[middle] } else { f64::midpoint(values[middle - 1], values[middle]) }
+    if values.len() % 2 == 1 {
+        values[middle]
+    } else {
+        f64::midpoint(values[middle - 1], values[middle])
+    }
 }
 
 impl Program {
@@ -125,7 +129,14 @@ fn run(words: &[CString]) -> Result<Run, String> {
         posix_spawn_file_actions_init(actions);
         posix_spawn_file_actions_addopen(actions, 0, c"/dev/null".as_ptr(), 2, 0);
         posix_spawn_file_actions_adddup2(actions, 0, 1);
-        posix_spawnp(&mut process, pointers[0], actions, std::ptr::null(), pointers.as_ptr(), environ)
+        posix_spawnp(
+            &mut process,
+            pointers[0],
+            actions,
+            std::ptr::null(),
+            pointers.as_ptr(),
+            environ,
+        )
     };
     if failed != 0 {
         return Err(std::io::Error::from_raw_os_error(failed).to_string());

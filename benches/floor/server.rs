@@ -43,6 +43,7 @@ fn standard(number: c_int) -> ManuallyDrop<File> {
 
 /// Answers all lines that have come with one write.
 fn stdio(legacy: bool) -> Result<()> {
+    const LINES: Frame = Frame { before: b"", after: b"\n" };
     let (mut input, mut output) = (standard(0), standard(1));
     let (mut unread, mut block, mut answers) = (Vec::new(), vec![0; BLOCK], Vec::new());
     loop {
@@ -53,10 +54,14 @@ fn stdio(legacy: bool) -> Result<()> {
         unread.extend_from_slice(&block[..length]);
         let Some(end) = unread.iter().rposition(|byte| *byte == b'\n') else { continue };
         for line in unread[..end].split(|byte| *byte == b'\n') {
-            answer(line, legacy, &mut answers, &|out, message| {
-                out.extend_from_slice(message);
-                out.push(b'\n');
-            });
+            match Log::wanted(line, legacy) {
+                Some(log) => {
+                    output.write_all(&answers)?;
+                    answers.clear();
+                    log.write(&mut *output, LINES)?;
+                }
+                None => answer(line, legacy, LINES, &mut answers),
+            }
         }
         unread.drain(..=end);
         output.write_all(&answers)?;
@@ -75,26 +80,34 @@ fn http(legacy: bool) -> Result<()> {
 
 /// Answers the requests of one connection, in order.
 fn serve(mut stream: &TcpStream, legacy: bool) -> Result<()> {
+    const EVENTS: Frame = Frame { before: b"data: ", after: b"\n\n" };
+    const BODIES: Frame = Frame { before: b"", after: b"" };
     stream.set_nodelay(true)?;
     let (mut unread, mut block) = (Vec::new(), vec![0; BLOCK]);
     loop {
         while let Some((head, body)) = request(&unread) {
-            let streams = unread.starts_with(b"POST /sse");
+            let (kind, frame) = match unread.starts_with(b"POST /sse") {
+                true => ("text/event-stream", EVENTS),
+                false => ("application/json", BODIES),
+            };
+            let message = &unread[head..body];
             let mut content = Vec::new();
-            answer(&unread[head..body], legacy, &mut content, &|out, message| match streams {
-                true => [b"data: ", message, b"\n\n"].iter().for_each(|part| out.extend(*part)),
-                false => out.extend_from_slice(message),
-            });
-            let kind = if streams { "text/event-stream" } else { "application/json" };
-            let length = content.len();
+            let log = Log::wanted(message, legacy);
+            if log.is_none() {
+                answer(message, legacy, frame, &mut content);
+            }
+            let length = log.as_ref().map_or(content.len(), |log| log.length(frame));
             let status = if length == 0 { "202 Accepted" } else { "200 OK" };
             let mut reply = format!(
                 "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n\r\n"
             )
             .into_bytes();
             reply.append(&mut content);
-            unread.drain(..body);
             stream.write_all(&reply)?;
+            if let Some(log) = log {
+                log.write(&mut stream, frame)?;
+            }
+            unread.drain(..body);
         }
         let length = stream.read(&mut block)?;
         if length == 0 {
@@ -112,60 +125,93 @@ fn request(bytes: &[u8]) -> Option<(usize, usize)> {
     (bytes.len() >= head + length).then_some((head, head + length))
 }
 
-/// Puts the answer to a message, and what goes before it, through `frame`.
-fn answer(
-    message: &[u8],
-    legacy: bool,
-    out: &mut Vec<u8>,
-    frame: &dyn Fn(&mut Vec<u8>, &[u8]),
-) {
-    let Some(id) = after(message, b"\"id\":") else { return };
-    let id = &id[..id.iter().position(|byte| b",}".contains(byte)).unwrap_or(id.len())];
+/// What stands around a message.
+#[derive(Clone, Copy)]
+struct Frame {
+    before: &'static [u8],
+    after: &'static [u8],
+}
+
+/// Puts the answer to a message into `out`, and what goes before it.
+fn answer(message: &[u8], legacy: bool, frame: Frame, out: &mut Vec<u8>) {
+    let Some(id) = id(message) else { return };
     let method = after(message, b"\"method\":\"").unwrap_or_default();
-    let mut result = Vec::new();
-    if method.starts_with(b"tools/call") {
-        call(message, legacy, &mut result, &mut |notification| frame(out, notification));
-    } else {
-        result.extend_from_slice(match (method, legacy) {
-            ([b'i', ..], _) => INITIALIZED.as_bytes(),
-            ([b't', ..], true) => LISTED.as_bytes(),
-            ([b't', ..], false) => LISTED_MODERN.as_bytes(),
-            ([b's', ..], false) => DISCOVERED.as_bytes(),
-            _ => br#""error":{"code":-32601,"message":"Method not found"}"#,
-        });
-    }
-    let whole = [br#"{"jsonrpc":"2.0","id":"#, id, b",", &result, b"}"].concat();
-    frame(out, &whole);
-}
-
-/// The result of a tool call; `notify` takes what is sent before it.
-fn call(message: &[u8], legacy: bool, out: &mut Vec<u8>, notify: &mut dyn FnMut(&[u8])) {
-    let complete = if legacy { "" } else { r#""resultType":"complete","# };
-    out.extend_from_slice(b"\"result\":{");
-    out.extend_from_slice(complete.as_bytes());
-    out.extend_from_slice(br#""content":[{"type":"text","text":""#);
-    if let Some(bytes) = number_after(message, b"\"bytes\":") {
-        const LINE: &[u8] = br#"2026-07-28T12:00:00Z INFO \"worker 17\" done\n"#;
-        out.reserve(bytes + LINE.len() + 64);
-        let full = out.len() + bytes;
-        while out.len() < full {
-            out.extend_from_slice(LINE);
+    let mut put = |parts: &[&[u8]]| {
+        [&[frame.before], parts, &[frame.after]].concat().iter().for_each(|part| out.extend(*part));
+    };
+    let constant = match (method, legacy) {
+        ([b'i', ..], _) => INITIALIZED,
+        ([b't', _, _, _, _, _, b'l', ..], true) => LISTED,
+        ([b't', _, _, _, _, _, b'l', ..], false) => LISTED_MODERN,
+        ([b's', ..], false) => DISCOVERED,
+        ([b't', ..], _) => {
+            let count = number_after(message, b"\"count\":").unwrap_or(0);
+            (0..count).for_each(|_| put(&[TICK]));
+            let text = after(message, b"\"text\":\"").unwrap_or(b"done\"");
+            let end = text.iter().position(|byte| *byte == b'"').unwrap_or(text.len());
+            return put(&[VERSION, id, result(legacy), &text[..end], END]);
         }
-    } else if let Some(count) = number_after(message, b"\"count\":") {
-        (0..count).for_each(|_| notify(TICK));
-        out.extend_from_slice(b"done");
-    } else if let Some(text) = after(message, b"\"text\":\"") {
-        let end = text.iter().position(|byte| *byte == b'"').unwrap_or(text.len());
-        out.extend_from_slice(&text[..end]);
-    }
-    out.extend_from_slice(br#""}]}"#);
+        _ => br#","error":{"code":-32601,"message":"Method not found"}}"#,
+    };
+    put(&[VERSION, id, constant]);
 }
 
-const INITIALIZED: &str = r#""result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"floor","version":"1"}}"#;
-const DISCOVERED: &str = r#""result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"serverInfo":{"name":"floor","version":"1"},"ttlMs":60000,"cacheScope":"private"}"#;
-const LISTED: &str = r#""result":{"tools":[{"name":"echo","inputSchema":{"type":"object","properties":{"text":{"type":"string"}}}},{"name":"log","inputSchema":{"type":"object","properties":{"bytes":{"type":"integer"}}}},{"name":"ticks","inputSchema":{"type":"object","properties":{"count":{"type":"integer"}}}}]}"#;
-const LISTED_MODERN: &str = r#""result":{"resultType":"complete","ttlMs":60000,"cacheScope":"private","tools":[{"name":"echo","inputSchema":{"type":"object","properties":{"text":{"type":"string"}}}},{"name":"log","inputSchema":{"type":"object","properties":{"bytes":{"type":"integer"}}}},{"name":"ticks","inputSchema":{"type":"object","properties":{"count":{"type":"integer"}}}}]}"#;
+/// An answer with a long text. It is never in memory as a whole.
+struct Log {
+    id: Vec<u8>,
+    legacy: bool,
+    bytes: usize,
+}
+
+impl Log {
+    /// Some if the message asks for one.
+    fn wanted(message: &[u8], legacy: bool) -> Option<Log> {
+        let bytes = number_after(message, b"\"bytes\":")?;
+        Some(Log { id: id(message)?.to_vec(), legacy, bytes: bytes - bytes % LINE.len() })
+    }
+
+    fn length(&self, frame: Frame) -> usize {
+        let around = [frame.before, VERSION, &self.id, result(self.legacy), END, frame.after];
+        self.bytes + around.iter().map(|part| part.len()).sum::<usize>()
+    }
+
+    fn write(&self, out: &mut dyn Write, frame: Frame) -> Result<()> {
+        out.write_all(&[frame.before, VERSION, &self.id, result(self.legacy)].concat())?;
+        let block = LINE.repeat(16 * BLOCK / LINE.len());
+        let mut left = self.bytes;
+        while left > 0 {
+            let now = left.min(block.len());
+            out.write_all(&block[..now])?;
+            left -= now;
+        }
+        out.write_all(&[END, frame.after].concat())
+    }
+}
+
+/// A line of a log as JSON has it, with escapes every fifteen bytes.
+const LINE: &[u8] = br#"2026-07-28T12:00:00Z INFO \"worker 17\" done\n"#;
+
+const VERSION: &[u8] = br#"{"jsonrpc":"2.0","id":"#;
+const END: &[u8] = br#""}]}}"#;
+
+/// The result of a tool, up to its text.
+fn result(legacy: bool) -> &'static [u8] {
+    match legacy {
+        true => br#","result":{"content":[{"type":"text","text":""#,
+        false => br#","result":{"resultType":"complete","content":[{"type":"text","text":""#,
+    }
+}
+
+const INITIALIZED: &[u8] = br#","result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"floor","version":"1"}}}"#;
+const DISCOVERED: &[u8] = br#","result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"serverInfo":{"name":"floor","version":"1"},"ttlMs":60000,"cacheScope":"private"}}"#;
+const LISTED: &[u8] = br#","result":{"tools":[{"name":"echo","inputSchema":{"type":"object","properties":{"text":{"type":"string"}}}},{"name":"log","inputSchema":{"type":"object","properties":{"bytes":{"type":"integer"}}}},{"name":"ticks","inputSchema":{"type":"object","properties":{"count":{"type":"integer"}}}}]}}"#;
+const LISTED_MODERN: &[u8] = br#","result":{"resultType":"complete","ttlMs":60000,"cacheScope":"private","tools":[{"name":"echo","inputSchema":{"type":"object","properties":{"text":{"type":"string"}}}},{"name":"log","inputSchema":{"type":"object","properties":{"bytes":{"type":"integer"}}}},{"name":"ticks","inputSchema":{"type":"object","properties":{"count":{"type":"integer"}}}}]}}"#;
 const TICK: &[u8] = br#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"tick"}}"#;
+
+fn id(message: &[u8]) -> Option<&[u8]> {
+    let id = after(message, b"\"id\":")?;
+    Some(&id[..id.iter().position(|byte| b",}".contains(byte)).unwrap_or(id.len())])
+}
 
 /// What stands behind the first `mark`.
 fn after<'a>(text: &'a [u8], mark: &[u8]) -> Option<&'a [u8]> {

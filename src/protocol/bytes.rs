@@ -12,7 +12,7 @@ const SHORT: usize = 4 << 10;
 
 /// Where `byte` stands first.
 #[inline]
-pub(super) fn find(byte: u8, text: &[u8]) -> Option<usize> {
+pub fn find(byte: u8, text: &[u8]) -> Option<usize> {
     match text.len() {
         ..=SHORT => find_in_words(text, |word| equal(word, byte), |found| found == byte),
         _ => memchr::memchr(byte, text),
@@ -21,7 +21,7 @@ pub(super) fn find(byte: u8, text: &[u8]) -> Option<usize> {
 
 /// Where one of two bytes stands first.
 #[inline]
-pub(super) fn find_either(one: u8, other: u8, text: &[u8]) -> Option<usize> {
+pub fn find_either(one: u8, other: u8, text: &[u8]) -> Option<usize> {
     match text.len() {
         ..=SHORT => find_in_words(
             text,
@@ -70,7 +70,7 @@ pub(super) const fn equal(word: u64, byte: u8) -> u64 {
 
 /// A question that is put off until there is enough to do to be worth it, and then asked once.
 #[derive(Debug)]
-pub(super) struct Ability {
+pub struct Ability {
     /// How much was done without it, in bytes; or one of the two answers.
     state: AtomicUsize,
     ask: fn() -> bool,
@@ -83,14 +83,14 @@ const ABLE: usize = usize::MAX;
 
 impl Ability {
     /// A question that has not been asked.
-    pub(super) const fn new(ask: fn() -> bool) -> Ability {
+    pub const fn new(ask: fn() -> bool) -> Ability {
         Ability { state: AtomicUsize::new(0), ask }
     }
 
     /// Whether the processor is able to help with so many bytes, as far as that is known or worth
     /// to be known.
     #[inline]
-    pub(super) fn is_there(&self, bytes: usize) -> bool {
+    pub fn is_there(&self, bytes: usize) -> bool {
         match self.state.load(Relaxed) {
             ABLE => true,
             UNABLE => false,

@@ -9,7 +9,7 @@ pub mod jsonrpc;
 pub mod method;
 pub mod revision;
 
-mod bytes;
+pub mod bytes;
 mod decimal;
 pub mod similar;
 mod tree;

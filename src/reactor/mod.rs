@@ -12,8 +12,8 @@
 //!     └──── wake ◀── poll(2): descriptors, the wake-up pipe, until the next timer
 //! ```
 //!
-//! Its futures belong to the thread they were first polled on, and are of use only inside
-//! [`block_on`]. Wakers may travel: another thread, like that of the HTTP library, wakes this one
+//! Its futures belong to the thread they were first polled on, and panic when they are polled
+//! outside of [`block_on`], where nobody would wake them. Wakers may travel: another thread, like that of the HTTP library, wakes this one
 //! through the pipe.
 
 mod child;
@@ -36,6 +36,7 @@ pub use self::child::Exit;
 pub use self::pipe::{Reader, Writer};
 pub use self::timer::{Timer, timeout};
 pub use self::waiting::{Ready, readable};
+use self::waiting::Running;
 use self::wake::Alarm;
 
 /// After so many turns without a pause others get theirs: a task that always has something to do
@@ -64,6 +65,7 @@ pub async fn with_tasks<T>(executor: &LocalExecutor<'_>, future: impl Future<Out
 /// When the system gives no descriptor to wake the thread with.
 pub fn block_on<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
+    let _running = Running::new();
     let alarm = Arc::new(Alarm::new().expect("a process can have one more descriptor"));
     let waker = Waker::from(alarm.clone());
     let mut context = Context::from_waker(&waker);
@@ -192,6 +194,14 @@ mod tests {
             }
         };
         block_on(timer.or(busy));
+    }
+
+    #[test]
+    #[should_panic(expected = "inside of its block_on")]
+    fn a_future_that_nobody_would_wake_is_not_waited_for() {
+        let _ = futures_lite::future::block_on(futures_lite::future::poll_once(Timer::after(
+            Duration::ZERO,
+        )));
     }
 
     #[test]

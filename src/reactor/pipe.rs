@@ -14,7 +14,15 @@ pub struct Reader {
     descriptor: Rc<OwnedFd>,
     /// Whether the last read took all there was room for, so that there may be more.
     may_have_more: bool,
+    is_wide: bool,
 }
+
+/// What a pipe holds unless something else is asked for.
+const PIPE: usize = 64 << 10;
+
+/// What a pipe should hold that is always full.
+#[cfg(target_os = "linux")]
+const WIDE: usize = 1 << 20;
 
 /// The end to write to.
 #[derive(Debug)]
@@ -27,7 +35,7 @@ impl Reader {
     pub fn new(descriptor: impl Into<OwnedFd>) -> io::Result<Reader> {
         let descriptor = Rc::new(descriptor.into());
         ioctl_fionbio(&descriptor, true)?;
-        Ok(Reader { descriptor, may_have_more: false })
+        Ok(Reader { descriptor, may_have_more: false, is_wide: false })
     }
 
     /// Reads what there is, up to 8 KiB of it; nothing at the end. While there is nothing it takes no
@@ -51,12 +59,25 @@ impl Reader {
             match read(&self.descriptor, &mut *block) {
                 Ok(length) => {
                     self.may_have_more = length == block.len();
+                    if length >= PIPE && !self.is_wide {
+                        self.widen();
+                    }
                     return Ok(length);
                 }
                 Err(Errno::AGAIN | Errno::INTR) => (),
                 Err(errno) => return Err(errno.into()),
             }
         }
+    }
+}
+
+impl Reader {
+    /// Makes a full pipe hold more, so that its two ends wait less for each other. Where the system
+    /// does not allow that, nothing is lost.
+    fn widen(&mut self) {
+        self.is_wide = true;
+        #[cfg(target_os = "linux")]
+        let _ = rustix::pipe::fcntl_setpipe_size(&self.descriptor, WIDE);
     }
 }
 

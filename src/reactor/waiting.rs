@@ -23,6 +23,8 @@ thread_local! {
 
 /// What is waited for.
 struct Waiting {
+    /// How many runs of `block_on` there are on this thread. Without any, nobody would look.
+    runs: u32,
     descriptors: Vec<Interest>,
     timers: BTreeMap<(Instant, u64), Waker>,
     last: u64,
@@ -38,10 +40,11 @@ struct Interest {
 
 impl Waiting {
     const fn new() -> Waiting {
-        Waiting { descriptors: Vec::new(), timers: BTreeMap::new(), last: 0 }
+        Waiting { runs: 0, descriptors: Vec::new(), timers: BTreeMap::new(), last: 0 }
     }
 
     fn next_number(&mut self) -> u64 {
+        assert!(self.runs > 0, "the reactor's futures belong inside of its block_on");
         self.last += 1;
         self.last
     }
@@ -49,6 +52,22 @@ impl Waiting {
 
 fn with_waiting<T>(work: impl FnOnce(&mut Waiting) -> T) -> T {
     WAITING.with(|waiting| work(&mut waiting.borrow_mut()))
+}
+
+/// A run of `block_on`, for as long as this lives.
+pub(super) struct Running;
+
+impl Running {
+    pub(super) fn new() -> Running {
+        with_waiting(|waiting| waiting.runs += 1);
+        Running
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        with_waiting(|waiting| waiting.runs -= 1);
+    }
 }
 
 /// Waits until something has happened that somebody waits for, or, unless `patient`, only looks.

@@ -337,7 +337,7 @@ mod tests {
     fn check(policy: Policy, source: Source, url: &str, expected: &str) {
         let address = Address::parse(url).unwrap();
         let admitted = fetcher(policy, &Settings::default());
-        let told = match smol::block_on(admitted.admits(&address, source)) {
+        let told = match crate::reactor::block_on(admitted.admits(&address, source)) {
             Ok(()) => "ok",
             Err(FetchError::Inwards { .. }) => "inwards",
             Err(FetchError::NotEncrypted(_)) => "http",
@@ -426,7 +426,7 @@ mod tests {
         };
         let check = |ip: &str, expected: Result<Zone, ()>| {
             let address = Address::parse("https://as.example/").unwrap();
-            let found = smol::block_on(fetcher(Policy::default(), &resolve(ip)).zone(&address));
+            let found = crate::reactor::block_on(fetcher(Policy::default(), &resolve(ip)).zone(&address));
             assert_eq!(found.map_err(|_| ()), expected, "{ip}");
         };
         check("8.8.8.8", Ok(Zone::Public));
