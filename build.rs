@@ -55,7 +55,6 @@ fn linker_of_rust() -> Option<String> {
     }
     let printed = Command::new(var("RUSTC").ok()?).args(["--print", "sysroot"]).output().ok()?;
     let sysroot = String::from_utf8(printed.stdout).ok()?;
-    let directory =
-        format!("{}/lib/rustlib/{}/bin/gcc-ld", sysroot.trim(), var("HOST").ok()?);
+    let directory = format!("{}/lib/rustlib/{}/bin/gcc-ld", sysroot.trim(), var("HOST").ok()?);
     Path::new(&directory).join("ld.lld").is_file().then_some(directory)
 }

@@ -121,7 +121,7 @@ fn check(shell: &str, command: &str, setup: &str) {
     terminal.press("echo RE''ADY\n");
     terminal.wait_for("READY", 0);
     let lines = [
-        ("mcpmini ca", "<mcpmini><call>"),
+        ("mcpmini cal", "<mcpmini><call>"),
         ("mcpmini call file", "<mcpmini><call><files>"),
         ("mcpmini call files argum", "<mcpmini><call><files><arguments>"),
         ("mcpmini call files arguments si", "<mcpmini><call><files><arguments><size=>"),

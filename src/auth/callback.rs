@@ -72,7 +72,7 @@ impl Callback {
                     Ok((stream, _)) => {
                         connections.spawn(self.serve(stream, login, sender.clone())).detach();
                     }
-                    Err(_) => drop(Timer::after(Duration::from_millis(100)).await),
+                    Err(_) => Timer::after(Duration::from_millis(100)).await,
                 }
             }
         };

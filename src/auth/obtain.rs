@@ -62,6 +62,7 @@ impl Authorizer {
             revocation_endpoint: metadata.revocation_endpoint,
             zone: guarded.issuer.zone,
             requested: scopes,
+            by_person: person,
             dpop_key: prover.as_ref().map(|prover| prover.key().to_text()),
         };
         let record = TokenRecord::new(from, tokens, self.now());

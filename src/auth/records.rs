@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::client::{Client, Method};
+use super::jose::random_text;
 use super::scope::Scopes;
 use super::token::Tokens;
 use crate::env::Secret;
@@ -34,6 +35,9 @@ pub struct TokenRecord {
     pub server: String,
     /// How it was got.
     pub grant: String,
+    /// Tells one login from the next; empty when nobody logged in.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    login: String,
     /// What it was asked for by.
     pub resource: String,
     /// Who issued it.
@@ -118,6 +122,8 @@ pub struct Provenance {
     pub requested: Scopes,
     /// The key that it is bound to.
     pub dpop_key: Option<Secret>,
+    /// Whether a person has logged in for it.
+    pub by_person: bool,
 }
 
 impl TokenRecord {
@@ -126,6 +132,7 @@ impl TokenRecord {
         TokenRecord {
             server: from.server,
             grant: from.grant.to_owned(),
+            login: if from.by_person { random_text() } else { String::new() },
             resource: from.resource,
             issuer: from.client.issuer.clone(),
             client: ClientRecord::from(&from.client),
@@ -155,6 +162,12 @@ impl TokenRecord {
             expires_at: tokens.expires_in.map(|life| now.saturating_add(life)),
             ..self.clone()
         }
+    }
+
+    /// Who the server sees: the same for all tokens of one login, and for all of one client that
+    /// asks for itself.
+    pub fn account(&self) -> String {
+        [&self.issuer, &self.client.id, &self.requested, &self.login].map(String::as_str).join(" ")
     }
 
     /// The access token.
@@ -298,6 +311,7 @@ pub(super) mod tests {
             zone: Zone::Public,
             requested: Scopes::parse("a b"),
             dpop_key: None,
+            by_person: true,
         };
         TokenRecord::new(from, tokens, now)
     }
@@ -326,6 +340,13 @@ pub(super) mod tests {
         assert_eq!((same.access_token(), same.expires_at), ("a2".into(), None));
         let rotated = same.renewed(tokens("a3", Some("r2"), Some(5)), 200);
         assert_eq!((rotated.refresh_token(), rotated.expires_at), (Some("r2".into()), Some(205)));
+    }
+
+    #[test]
+    fn an_account_is_one_login() {
+        let one = record(tokens("a", None, None), 0);
+        assert_eq!(one.renewed(tokens("b", None, None), 1).account(), one.account());
+        assert_ne!(record(tokens("a", None, None), 0).account(), one.account());
     }
 
     #[test]

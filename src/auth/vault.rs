@@ -13,7 +13,6 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-
 use super::client::Client;
 use super::error::AuthError;
 use super::helper::Helper;

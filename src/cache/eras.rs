@@ -101,6 +101,13 @@ impl Eras {
         }
     }
 
+    /// Forgets what every server spoke.
+    pub fn clear(&self) {
+        if let Some(path) = &self.path {
+            let _ = store::remove(path);
+        }
+    }
+
     fn read(&self) -> Option<String> {
         store::read_text(self.path.as_ref()?, LIMIT, Guard::Everybody { user: self.user }).ok()?
     }

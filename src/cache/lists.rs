@@ -19,7 +19,7 @@ use crate::protocol::{Revision, json};
 use crate::store::{self, Guard};
 
 /// The directory of all entries, in the cache directory.
-const FOLDER: &str = "mcp";
+pub(super) const FOLDER: &str = "mcp";
 /// The file with the salt of contexts, there.
 const SALT_FILE: &str = "salt";
 /// The longest entry, in bytes.
@@ -55,7 +55,7 @@ pub struct Key {
 }
 
 /// 128 bits are enough to tell files apart.
-fn shorten(digest: &Digest) -> String {
+pub(super) fn shorten(digest: &Digest) -> String {
     let mut hex = digest.hex();
     hex.truncate(32);
     hex
@@ -85,7 +85,7 @@ struct Head {
 /// The remembered lists.
 #[derive(Debug)]
 pub struct Lists {
-    directory: Option<PathBuf>,
+    pub(super) directory: Option<PathBuf>,
     mode: Mode,
     user: u32,
 }
@@ -170,7 +170,7 @@ impl Lists {
             .collect();
         files.sort();
         let found =
-            files.iter().rev().filter_map(|(_, path)| self.load(path)).find(|(_, pages)| {
+            files.iter().rev().filter_map(|(_, path)| self.entry(path)).find(|(_, pages)| {
                 pages.first().is_some_and(|page| scan::member(page, member).is_some())
             });
         found.map(|(_, pages)| pages)
@@ -195,7 +195,7 @@ impl Lists {
     }
 
     fn read(&self, key: &Key, scope: Scope, now: SystemTime) -> Option<Found> {
-        let (head, pages) = self.load(&self.path(key, scope)?)?;
+        let (head, pages) = self.entry(&self.path(key, scope)?)?;
         let received = SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(head.received))?;
         let ttl = Duration::from_millis(head.ttl).min(LONGEST);
         // A moment in the future is a clock that was wrong.
@@ -203,8 +203,15 @@ impl Lists {
         Some(Found { pages, is_fresh })
     }
 
+    /// Reads an entry: when it was received, how long it is good, and its pages.
+    pub(super) fn load(&self, path: &Path) -> Option<(SystemTime, Duration, Vec<String>)> {
+        let (head, pages) = self.entry(path)?;
+        let received = SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(head.received))?;
+        Some((received, Duration::from_millis(head.ttl).min(LONGEST), pages))
+    }
+
     /// Reads an entry: its head, and its pages.
-    fn load(&self, path: &Path) -> Option<(Head, Vec<String>)> {
+    fn entry(&self, path: &Path) -> Option<(Head, Vec<String>)> {
         let guard = Guard::Everybody { user: self.user };
         let text = store::read_text(path, ENTRY_LIMIT as u64, guard).ok()??;
         let (head, mut rest) = text.split_once('\n')?;

@@ -5,9 +5,11 @@
 
 mod context;
 mod eras;
+mod inventory;
 mod lists;
 
 pub use eras::Eras;
+pub use inventory::{Entry, folder};
 pub use lists::{Found, Key, Lists, Scope};
 
 use crate::env::Env;

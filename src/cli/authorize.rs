@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::access;
 use super::contact::Contact;
+use super::credentials;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::run::Run;
@@ -34,7 +35,7 @@ impl Contact<'_> {
 
     /// The same without a token, and without a connection.
     pub(super) fn new_authorizer(&self, person: Person) -> Result<Authorizer, Error> {
-        let authorizer = self.authorizer_for(&target::server(self.run, &self.server)?, person)?;
+        let authorizer = self.authorizer_for(&self.target()?, person)?;
         authorizer.ok_or_else(|| self.takes_no_login())
     }
 
@@ -45,6 +46,39 @@ impl Contact<'_> {
             }
             _ => Ok(None),
         }
+    }
+
+    /// Who the server sees, as far as its answers may depend on it: a login, or a token.
+    pub(super) fn account(&self) -> String {
+        if let Ok(Some(token)) = self.given_token() {
+            return token.expose().to_owned();
+        }
+        if let Some(link) = &self.link {
+            return link.account().unwrap_or_default();
+        }
+        // Before the server is asked, it is the one whose token is kept.
+        let authorizer = self.target().and_then(|target| self.loaded_authorizer(&target));
+        let record = authorizer.ok().flatten().and_then(|authorizer| authorizer.record().cloned());
+        record.map(|record| record.account()).unwrap_or_default()
+    }
+
+    /// The token that was given. It is read once: it may come from a pipe.
+    fn given_token(&self) -> Result<Option<&Secret>, Error> {
+        if self.token.get().is_none() {
+            let token = match &self.server.endpoint {
+                Endpoint::Http(endpoint) => {
+                    credentials::token(self.run, &self.server.name, endpoint)?
+                }
+                Endpoint::Stdio(_) => None,
+            };
+            let _ = self.token.set(token);
+        }
+        Ok(self.token.get().and_then(Option::as_ref))
+    }
+
+    /// The server, and how it is reached.
+    pub(super) fn target(&self) -> Result<Server, Error> {
+        target::server(self.run, &self.server, self.given_token()?)
     }
 
     /// Makes somebody log in when the server asks for it, whatever token is kept.
@@ -87,6 +121,7 @@ impl Contact<'_> {
     /// A server may show in an error what we sent to it.
     pub(super) fn without_secrets(&self, error: Error) -> Error {
         let mut secrets = self.link.as_ref().map(Link::secrets).unwrap_or_default();
+        secrets.extend(self.token.get().cloned().flatten());
         if let Endpoint::Http(endpoint) = &self.server.endpoint {
             let shown = endpoint.headers.iter().filter(|(name, _)| is_secret(name));
             let values = shown.map(|(_, value)| value.expose());

@@ -8,7 +8,8 @@ use smol::LocalExecutor;
 
 use super::answer;
 use super::args::Format;
-use super::args::commands::{Bench, Call};
+use super::args::commands::Call;
+use super::args::many::Bench;
 use super::call;
 use super::contact::Contact;
 use super::errors::{Error, Phase};

@@ -1,14 +1,12 @@
 //! A server that a command works with: found, admitted, and opened when it is first needed.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::time::{Duration, Instant};
 
-use futures_lite::FutureExt;
 use smol::LocalExecutor;
 
 use super::args::choices::{IdFormat, Protocol};
 use super::args::settings;
-use super::args::values::Assigned;
 use super::authorize;
 use super::duration;
 use super::errors::Error;
@@ -18,20 +16,15 @@ use super::run::Run;
 use super::session;
 use super::target;
 use super::watcher::Watcher;
-use crate::auth::{Authorizer, How, Person};
+use crate::auth::{How, Person};
 use crate::cache::{Eras, Lists};
-use crate::client::retry::Policy;
-use crate::client::{self, Access, Flights, Landed, Link, NoResult, Observer, Reply, Server};
+use crate::client::{Access, Link, NoResult, Server};
 use crate::config::{self, Endpoint};
-use crate::protocol::json::{self, Json};
-use crate::protocol::message::Sent;
-use crate::protocol::method;
+use crate::env::Secret;
+use crate::protocol::Revision;
 use crate::protocol::opening::Certainty;
-use crate::protocol::params::Params;
-use crate::protocol::session::{
-    Abilities, About, Call, Failure, Limit, Profile, Question, Session, TimedOut,
-};
-use crate::protocol::{Outgoing, Revision};
+use crate::protocol::session::{Abilities, About, Profile, Question, Session};
+use crate::reactor::Timer;
 use crate::trust;
 
 /// How long a server may leave a probe unanswered before it gets `initialize` beside it. A process
@@ -40,9 +33,8 @@ use crate::trust;
 const PROBE_TIMEOUT_STDIO: Duration = Duration::from_secs(2);
 const PROBE_TIMEOUT_HTTP: Duration = Duration::from_secs(10);
 
-/// How often a repeatable request is sent again by commands that make many, unless `--retry` says
-/// otherwise.
-const RETRIES: u32 = 4;
+/// How long a server that is not waited for may take to go when its input has ended.
+const HURRY: Duration = Duration::from_millis(50);
 
 /// A server that a command works with.
 #[derive(Debug)]
@@ -50,12 +42,21 @@ pub(super) struct Contact<'a> {
     pub(super) run: &'a Run<'a>,
     pub(super) server: config::Server,
     pub(super) lists: Lists,
-    eras: Eras,
+    pub(super) eras: Eras,
+    /// When everything must be over.
+    pub(super) deadline: Option<Instant>,
+    /// How long that was at the beginning.
+    max_time: Option<duration::Limit>,
     certainty: OnceCell<Certainty>,
     executor: &'a LocalExecutor<'static>,
     pub(super) link: Option<Link<'a>>,
-    watcher: Watcher<'a>,
+    pub(super) watcher: Watcher<'a>,
+    /// What the server said about itself when it gave the list that was recalled, JSON text.
+    pub(super) listed_by: RefCell<Option<String>>,
     tasks: bool,
+    hurries: bool,
+    /// The token that was given, once it was looked up.
+    pub(super) token: OnceCell<Option<Secret>>,
     /// Who can log in.
     pub(super) person: Person,
     /// Whether a token that is kept does not count.
@@ -72,8 +73,18 @@ impl<'a> Contact<'a> {
     ) -> Result<Contact<'a>, Error> {
         let overrides = target::overrides(run)?;
         let resolved = config::resolve(word, run.env, &overrides).map_err(explain::config)?;
-        trust::admit(&resolved, run.env, &overrides).map_err(explain::trust)?;
-        let server = config::expand(&resolved, &overrides, run.env).map_err(explain::config)?;
+        Contact::of(run, &resolved, executor)
+    }
+
+    /// Makes sure that a server that was found may be used.
+    pub(super) fn of(
+        run: &'a Run<'a>,
+        resolved: &config::Resolved,
+        executor: &'a LocalExecutor<'static>,
+    ) -> Result<Contact<'a>, Error> {
+        let overrides = target::overrides(run)?;
+        trust::admit(resolved, run.env, &overrides).map_err(explain::trust)?;
+        let server = config::expand(resolved, &overrides, run.env).map_err(explain::config)?;
         target::check_options(run, &server)?;
         let mode = run.cache_mode();
         Ok(Contact {
@@ -81,17 +92,36 @@ impl<'a> Contact<'a> {
             watcher: Watcher::new(run)?,
             lists: Lists::new(run.env, mode),
             eras: Eras::new(run.env, mode),
+            deadline: run.deadline,
+            max_time: run.settings.max_time,
             certainty: OnceCell::new(),
             server,
             executor,
             link: None,
+            listed_by: RefCell::default(),
             tasks: false,
+            hurries: false,
+            token: OnceCell::new(),
             person: match run.settings.login {
                 true => authorize::person(run, How::Browser),
                 false => Person::absent(),
             },
             anew: false,
         })
+    }
+
+    /// Sets a limit for everything, unless the command line has one.
+    pub(super) fn finish_within(&mut self, limit: duration::Limit, begun: Instant) {
+        if self.deadline.is_none() {
+            self.deadline = limit.duration().map(|limit| begun + limit);
+            self.max_time = Some(limit);
+        }
+    }
+
+    /// Gives up on a server that is still being opened: nobody waits until it has started and gone
+    /// again.
+    pub(super) fn hurry(&mut self) {
+        self.hurries = true;
     }
 
     /// Tells the server, once it is opened, that it may make tasks of calls.
@@ -112,170 +142,6 @@ impl<'a> Contact<'a> {
         })
     }
 
-    /// Opens the session, waits until the revision is settled, and tells which it is.
-    pub(super) async fn settle(&mut self) -> Result<&'static Revision, Error> {
-        let (run, policy) = (self.run, self.policy());
-        let (link, watcher) = self.link()?;
-        let settled = link.settle(&policy, watcher).or(async { Err(ended(run).await) }).await;
-        settled.map_err(|no_result| self.explain(no_result))
-    }
-
-    /// Waits that long between two requests, unless the run must end before.
-    pub(super) async fn pause(&mut self, time: Duration) -> Result<(), NoResult> {
-        let (run, Some(link)) = (self.run, &mut self.link) else { return Ok(()) };
-        let passed = async {
-            link.pause(Instant::now() + time, &mut self.watcher).await;
-            Ok(())
-        };
-        passed.or(async { Err(ended(run).await) }).await
-    }
-
-    /// Answers what the server asks through a task; `None` when nothing answers it.
-    pub(super) fn answer_task(&mut self, question: &Question) -> Option<String> {
-        match self.watcher.asked(question) {
-            Reply::Answer(answer) => answer.ok(),
-            Reply::End => None,
-        }
-    }
-
-    /// Makes a request and waits for its result.
-    pub(super) async fn request(
-        &mut self,
-        method: &str,
-        params: Params,
-        mirrored: Vec<(String, String)>,
-    ) -> Result<Json, Error> {
-        let result = self.try_request(method, params, mirrored).await?;
-        result.map_err(|no_result| self.explain(no_result))
-    }
-
-    /// Makes a last request for which nobody waits longer than that, whatever else has ended, and
-    /// whose answer does not matter.
-    pub(super) async fn request_last(&mut self, method: &str, params: Params, time: Duration) {
-        let Some(link) = &mut self.link else { return };
-        let call = Call {
-            method: method.to_owned().into(),
-            params,
-            deadline: Some(Instant::now() + time),
-            ..Call::default()
-        };
-        // The next signal is for the end of the conversation.
-        let mut flights = Flights::new(Policy::ONCE);
-        flights.begin((), call, false);
-        flights.landed(link, &mut self.watcher).await;
-    }
-
-    /// Makes a request; on failure tells what happened, for callers that can do something about it.
-    pub(super) async fn try_request(
-        &mut self,
-        method: &str,
-        params: Params,
-        mirrored: Vec<(String, String)>,
-    ) -> Result<Result<Json, NoResult>, Error> {
-        let call = self.prepare(method, params, mirrored);
-        self.try_call(call, method::facts(method).repeatable).await
-    }
-
-    /// A request, with the limits that hold for this server.
-    pub(super) fn prepare(
-        &self,
-        method: &str,
-        params: Params,
-        mirrored: Vec<(String, String)>,
-    ) -> Call {
-        Call {
-            method: method.to_owned().into(),
-            params: self.with_meta(params),
-            idle: self.limit(self.run.settings.timeout, self.server.timeout, settings::TIMEOUT),
-            deadline: self.run.deadline,
-            mirrored,
-        }
-    }
-
-    /// Makes a request that may be sent again if it is `repeatable`.
-    pub(super) async fn try_call(
-        &mut self,
-        call: Call,
-        repeatable: bool,
-    ) -> Result<Result<Json, NoResult>, Error> {
-        let run = self.run;
-        let mut flights = Flights::new(self.policy());
-        flights.begin((), call, repeatable);
-        let landed = async { Ok(self.landed(&mut flights).await) };
-        let interrupted = async { Err(run.interrupted().await) };
-        let result = match landed.or(interrupted).await {
-            Ok(landed) => landed?.result,
-            Err(signal) => {
-                let given_up = self.cancel(&mut flights, "interrupted");
-                let sent = given_up.iter().any(|(_, sent)| *sent != Sent::No);
-                Err(NoResult::Interrupted { signal, sent })
-            }
-        };
-        if let Err(NoResult::Failed(Failure::NoCommonRevision(_) | Failure::TimedOut(_))) = &result
-        {
-            // What was remembered may be the reason.
-            self.eras.forget(&self.server.identity);
-        }
-        Ok(result)
-    }
-
-    /// Everything that would go out for a request, its own message last. `authorizer` is what gets
-    /// tokens for the server.
-    pub(super) fn rehearse(
-        &self,
-        method: &str,
-        params: Params,
-        mirrored: Vec<(String, String)>,
-        authorizer: Option<&Authorizer>,
-    ) -> Vec<Outgoing> {
-        let call = self.prepare(method, params, mirrored);
-        let mut profile = self.profile();
-        profile.extensions.extend(authorizer.into_iter().flat_map(Authorizer::extensions));
-        client::rehearse(self.certainty(), profile, call)
-    }
-
-    /// Waits for the next of many calls to end, see [`Flights::landed`].
-    pub(super) async fn landed<T>(&mut self, flights: &mut Flights<T>) -> Result<Landed<T>, Error> {
-        let (link, watcher) = self.link()?;
-        Ok(flights.landed(link, watcher).await)
-    }
-
-    /// Gives up all calls, see [`Flights::cancel`].
-    pub(super) fn cancel<T>(&mut self, flights: &mut Flights<T>, reason: &str) -> Vec<(T, Sent)> {
-        match self.link() {
-            Ok((link, _)) => flights.cancel(link, reason, |_| true),
-            // Where the server is cannot be told, so nothing was ever sent.
-            Err(_) => Vec::new(),
-        }
-    }
-
-    /// How often the server was started or reached.
-    pub(super) fn starts(&self) -> u32 {
-        self.link.as_ref().map_or(0, Link::starts)
-    }
-
-    /// How often requests are sent again.
-    pub(super) fn policy(&self) -> Policy {
-        Policy {
-            asked: self.run.globals.retry.unwrap_or(0),
-            unasked: match self.run.globals.retry {
-                None if self.run.command().is_long() => RETRIES,
-                _ => 0,
-            },
-            pause: self.run.globals.retry_delay.unwrap_or(Policy::ONCE.pause),
-        }
-    }
-
-    fn with_meta(&self, params: Params) -> Params {
-        self.run.globals.meta.iter().fold(params, |params, assignment| {
-            let value = match &assignment.value {
-                Assigned::Text(text) => json::string(text),
-                Assigned::Json(json) => json.clone(),
-            };
-            params.with_meta(&assignment.key, value)
-        })
-    }
-
     /// What the server said about itself; `None` before the session is open.
     pub(super) fn about(&self) -> Option<&About> {
         self.link.as_ref()?.session()?.about()
@@ -284,8 +150,7 @@ impl<'a> Contact<'a> {
     /// The error for a request without a result.
     pub(super) fn explain(&self, no_result: NoResult) -> Error {
         let stdio = matches!(self.server.endpoint, Endpoint::Stdio(_));
-        let place =
-            Place { stdio, server: &self.server.name, max_time: self.run.settings.max_time };
+        let place = Place { stdio, server: &self.server.name, max_time: self.max_time };
         let error = explain::no_result(no_result, &place).server(self.server.name.clone());
         let error = self.without_secrets(self.with_denial(error));
         if error.stderr_tail.is_some() {
@@ -306,7 +171,8 @@ impl<'a> Contact<'a> {
 
     /// Ends the conversation: what is still to be said is said, and nothing of the server is left.
     /// A signal makes it hurry; its number is returned.
-    pub(super) async fn close(&mut self) -> Option<i32> {
+    pub(super) async fn close(mut self) -> Option<i32> {
+        self.heed_changes(None);
         let link = self.link.take()?;
         if let Some(revision) = self.watcher.opened()
             && self.pin().is_none()
@@ -321,13 +187,22 @@ impl<'a> Contact<'a> {
             ));
         }
         let mut signal = None;
-        link.close(async { signal = Some(self.run.interrupted().await) }).await;
+        // A revision that was remembered is settled at once, whether the server is there or not.
+        let is_opening = self.watcher.opened().is_none();
+        let hurry = async {
+            if self.hurries && is_opening {
+                Timer::after(HURRY).await;
+            } else {
+                signal = Some(self.run.interrupted().await);
+            }
+        };
+        link.close(hurry).await;
         signal
     }
 
     /// Ends the conversation after the answer is out, or after the error that is returned. An error
     /// is reported first: the server may take its time to go.
-    pub(super) async fn finish(&mut self, outcome: Result<Exit, Error>) -> Result<Exit, Error> {
+    pub(super) async fn finish(self, outcome: Result<Exit, Error>) -> Result<Exit, Error> {
         let run = self.run;
         let exit = match outcome {
             Ok(exit) => exit,
@@ -358,7 +233,7 @@ impl<'a> Contact<'a> {
     }
 
     /// What the session is told about us.
-    fn profile(&self) -> Profile {
+    pub(super) fn profile(&self) -> Profile {
         let abilities = self.watcher.abilities();
         Profile {
             client: (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
@@ -385,7 +260,7 @@ impl<'a> Contact<'a> {
         };
         let server = match shared {
             Some(shared) => Server::Shared(shared),
-            None => target::server(self.run, &self.server)?,
+            None => self.target()?,
         };
         Ok(Access { executor, server, limits, certainty, profile })
     }
@@ -400,7 +275,7 @@ impl<'a> Contact<'a> {
     }
 
     /// Flag or variable, else configuration (where zero is no limit), else default.
-    fn limit(
+    pub(super) fn limit(
         &self,
         said: Option<duration::Limit>,
         configured: Option<Duration>,
@@ -433,20 +308,4 @@ impl<'a> Contact<'a> {
             }
         })
     }
-}
-
-/// Ready when the run must end without an answer: by a signal, or because its time is over.
-async fn ended(run: &Run<'_>) -> NoResult {
-    let interrupted =
-        async { NoResult::Interrupted { signal: run.interrupted().await, sent: false } };
-    let expired = async {
-        match run.deadline {
-            Some(deadline) => crate::reactor::Timer::at(deadline).await,
-            None => futures_lite::future::pending().await,
-        };
-        let (limit, after) = (Limit::Total, Duration::ZERO);
-        let timed_out = TimedOut { limit, after, sent: false, streaming: false };
-        NoResult::Failed(Failure::TimedOut(timed_out))
-    };
-    interrupted.or(expired).await
 }

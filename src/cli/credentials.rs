@@ -8,7 +8,7 @@ use super::run::Run;
 use super::sources;
 use crate::config::{self, HttpEndpoint};
 use crate::env::Secret;
-use crate::net::Authorization;
+use crate::net;
 use crate::protocol::mask::MASK;
 
 /// The headers of `-H` and `--header-file`.
@@ -32,15 +32,15 @@ pub(super) fn headers(run: &Run<'_>) -> Result<Vec<(String, Secret)>, Error> {
 }
 
 /// The token that was given: by `--bearer-file` or `--bearer-command`, else by a variable.
-pub(super) fn authorization(
+pub(super) fn token(
     run: &Run<'_>,
     server: &str,
     endpoint: &HttpEndpoint,
-) -> Result<Authorization, Error> {
+) -> Result<Option<Secret>, Error> {
     let (what, token) = match (&run.globals.bearer_file, &run.globals.bearer_command) {
         (None, None) => match from_variable(run, server, endpoint)? {
             Some((name, token)) => (name, token),
-            None => return Ok(Authorization::none()),
+            None => return Ok(None),
         },
         (Some(_), Some(_)) => {
             let text = "--bearer-file and --bearer-command exclude each other";
@@ -65,8 +65,10 @@ pub(super) fn authorization(
     if token.is_empty() {
         return Err(fail("the token is empty"));
     }
-    Authorization::bearer(token)
-        .map_err(|_| fail("the token has characters that no header can carry"))
+    match net::header_value("Authorization", token) {
+        Ok(_) => Ok(Some(Secret::from(token))),
+        Err(_) => Err(fail("the token has characters that no header can carry")),
+    }
 }
 
 /// The token in `MCPMINI_TOKEN_NAME`, or in `MCPMINI_TOKEN`, which is for the one server that the

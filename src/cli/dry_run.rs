@@ -9,7 +9,6 @@ use super::contact::Contact;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::output;
-use super::target;
 use crate::client::Server;
 use crate::config::quoting;
 use crate::protocol::Outgoing;
@@ -66,7 +65,7 @@ pub(super) fn show(
              (server/discover), and what follows is shown for {newest} (see --protocol)"
         ));
     }
-    let target = target::server(contact.run, &contact.server)?;
+    let target = contact.target()?;
     // It knows of a token from an earlier login, and adds it to the target.
     let authorizer = contact.loaded_authorizer(&target)?;
     let outgoing = contact.rehearse(method, params, mirrored, authorizer.as_ref());

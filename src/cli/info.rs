@@ -14,11 +14,9 @@ use super::run::Run;
 use crate::protocol::json;
 use crate::protocol::jsonrpc::scan;
 use crate::protocol::method;
+use crate::protocol::model::server;
 use crate::protocol::params::{Members, Params};
 use crate::protocol::revision::Era;
-
-/// Where a modern server says who it is (2026-07-28, `server/discover`).
-const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
 /// Shows what a server says about itself.
 pub(super) async fn run(
@@ -43,14 +41,13 @@ async fn show(run: &Run<'_>, contact: &mut Contact<'_>) -> Result<Exit, Error> {
     let Some(about) = contact.about() else { return Ok(Exit::Bug) };
     let greeting = greeting.as_str();
     let member = |name| scan::member(greeting, name);
-    let meta_info = member("_meta").and_then(|meta| scan::member(meta, SERVER_INFO));
     let modern = about.revision.era == Era::Modern;
     let facts = Facts {
         server: &contact.server.name,
         revision: about.revision.date,
         era: if modern { "modern" } else { "legacy" },
         transport: if contact.is_http() { "http" } else { "stdio" },
-        info: member("serverInfo").or(meta_info),
+        info: server::info(greeting),
         supported: member("supportedVersions"),
         capabilities: member("capabilities"),
         instructions: member("instructions"),

@@ -12,6 +12,7 @@ use crate::protocol::Revision;
 use crate::protocol::json::Json;
 use crate::protocol::jsonrpc::{ErrorObject, scan};
 use crate::protocol::method;
+use crate::protocol::model::server;
 
 /// The longest list that is read, in bytes. One that is longer has no end.
 const LONGEST: usize = 64 << 20;
@@ -27,7 +28,10 @@ pub(super) type Look<'l> = &'l mut dyn FnMut(Json) -> Result<(), Error>;
 pub(super) fn recall(contact: &Contact<'_>, method: &str) -> Option<Vec<Json>> {
     let revision = contact.known_revision().filter(|revision| revision.cacheable)?;
     let pages = contact.lists.get(&key(contact, revision, method), contact.run.env.now())?;
-    Some(pages.into_iter().map(Json::from).collect())
+    let pages: Vec<Json> = pages.into_iter().map(Json::from).collect();
+    let info = pages.first().and_then(|page| server::info(page.as_str()));
+    *contact.listed_by.borrow_mut() = info.map(str::to_owned);
+    Some(pages)
 }
 
 /// The pages of a list as they were when the server was last asked, good or not, and the revision
@@ -36,9 +40,13 @@ pub(super) fn stored(
     contact: &Contact<'_>,
     method: &str,
 ) -> Option<(Vec<Json>, &'static Revision)> {
-    let revision = contact.known_revision()?;
-    let found = contact.lists.find(&key(contact, revision, method), contact.run.env.now())?;
-    Some((found.pages.into_iter().map(Json::from).collect(), revision))
+    // Which revision it speaks may have been forgotten since.
+    let known = contact.known_revision();
+    known.into_iter().chain(Revision::all()).find_map(|revision| {
+        let key = key(contact, revision, method);
+        let found = contact.lists.find(&key, contact.run.env.now())?;
+        Some((found.pages.into_iter().map(Json::from).collect(), revision))
+    })
 }
 
 /// Asks the server for all pages of a list, and stores them. They count as remembered for as long as
@@ -48,6 +56,7 @@ pub(super) async fn fetch(
     method: &'static str,
     look: Look<'_>,
 ) -> Result<(), Error> {
+    contact.watcher.changes.expect(method);
     let mut place = Pages::default();
     let mut copy = Copy::default();
     let is_whole = loop {
@@ -80,7 +89,8 @@ pub(super) async fn fetch(
     let Some(revision) = contact.known_revision() else {
         return Err(Error::new(Exit::Bug, "a session without a revision has answered"));
     };
-    if let Some(pages) = copy.pages.filter(|_| is_whole) {
+    let is_good = is_whole && !contact.watcher.changes.contain(method);
+    if let Some(pages) = copy.pages.filter(|_| is_good) {
         let ttl = copy.time_to_live.filter(|_| revision.cacheable).unwrap_or_default();
         let scope = if copy.is_public { Scope::Public } else { Scope::Private };
         let key = key(contact, revision, method);
@@ -110,7 +120,7 @@ pub(super) fn forget(contact: &Contact<'_>, method: &str) {
 
 /// The key under which a list is remembered.
 pub(super) fn key(contact: &Contact<'_>, revision: &Revision, method: &str) -> Key {
-    contact.lists.key(&contact.server, revision, method, "{}", "")
+    contact.lists.key(&contact.server, revision, method, "{}", &contact.account())
 }
 
 /// The elements that a page of a list has, each as its text.

@@ -4,7 +4,7 @@ use futures_lite::FutureExt;
 use smol::LocalExecutor;
 
 use super::args::Format;
-use super::args::commands::{Login, Logout, Token};
+use super::args::login_commands::{Login, Logout, Token};
 use super::authorize::{self, denied};
 use super::contact::Contact;
 use super::errors::{Error, Phase};

@@ -14,8 +14,10 @@ mod approve;
 mod authorize;
 mod batch;
 mod bench;
+mod cache;
 mod call;
 mod catalog;
+mod changes;
 mod complete;
 mod completions;
 mod config;
@@ -29,16 +31,19 @@ mod info;
 mod lines;
 mod listing;
 mod login;
+mod many;
 mod output;
 mod pattern;
 mod ping;
 mod prompts;
 mod read;
 mod replay;
+mod requests;
 mod resources;
 mod rpc;
 mod run;
 mod schema;
+mod servers;
 mod session;
 mod sources;
 mod target;
@@ -143,6 +148,8 @@ fn work<'a>(run: &'a Run<'a>, executor: &'a LocalExecutor<'static>) -> Work<'a> 
         Command::Batch(batch) => Box::pin(batch::run(run, batch, executor)),
         Command::Bench(bench) => Box::pin(bench::run(run, bench, executor)),
         Command::Session(session) => Box::pin(session::run(run, session, executor)),
+        Command::Servers(servers) => Box::pin(servers::run(run, servers, executor)),
+        Command::Cache(cache) => Box::pin(async { cache::run(run, cache) }),
         Command::Approve(approve) => Box::pin(async { approve::run(run, approve) }),
         Command::Login(command) => Box::pin(login::login(run, command, executor)),
         Command::Logout(command) => Box::pin(login::logout(run, command, executor)),

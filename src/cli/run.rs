@@ -3,7 +3,6 @@
 use std::cell::{Cell, OnceCell};
 use std::time::Instant;
 
-
 use super::args::settings::{self, Settings};
 use super::args::{Access, Command, Globals, Invocation};
 use super::errors::warnings::Style;

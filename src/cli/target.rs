@@ -9,16 +9,21 @@ use super::exit::Exit;
 use super::run::Run;
 use crate::client::Server;
 use crate::config::{self, Binding, Endpoint, HttpEndpoint, Overrides, StdioEndpoint};
+use crate::env::Secret;
 use crate::net;
 use crate::protocol::message::Sent;
 use crate::transport::{http, stdio};
 
-/// The server, and how it is reached.
-pub(super) fn server(run: &Run<'_>, server: &config::Server) -> Result<Server, Error> {
+/// The server, and how it is reached. `token` is the one that was given for it.
+pub(super) fn server(
+    run: &Run<'_>,
+    server: &config::Server,
+    token: Option<&Secret>,
+) -> Result<Server, Error> {
     match &server.endpoint {
         Endpoint::Stdio(endpoint) => Ok(Server::Stdio(stdio(run, &server.name, endpoint))),
         Endpoint::Http(endpoint) => {
-            let target = http(run, &server.name, endpoint)?;
+            let target = http(run, &server.name, endpoint, token)?;
             Ok(match endpoint.binding {
                 Binding::Sse => Server::Sse(target),
                 Binding::Auto | Binding::Http => Server::Http(target),
@@ -52,7 +57,12 @@ fn stdio(run: &Run<'_>, server: &str, endpoint: &StdioEndpoint) -> stdio::Target
 }
 
 /// The endpoint to reach.
-fn http(run: &Run<'_>, server: &str, endpoint: &HttpEndpoint) -> Result<http::Target, Error> {
+fn http(
+    run: &Run<'_>,
+    name: &str,
+    endpoint: &HttpEndpoint,
+    token: Option<&Secret>,
+) -> Result<http::Target, Error> {
     let globals = run.globals;
     let config = |text: String| Error::new(Exit::Config, text).phase(Phase::Config);
     let address = net::Address::parse(&endpoint.url).map_err(|error| config(error.to_string()))?;
@@ -62,7 +72,10 @@ fn http(run: &Run<'_>, server: &str, endpoint: &HttpEndpoint) -> Result<http::Ta
         let added = settings.headers.add(name, value.expose());
         added.map_err(|error| config(error.to_string()))?;
     }
-    settings.authorization = credentials::authorization(run, server, endpoint)?;
+    if let Some(token) = token {
+        let set = settings.authorization.set_bearer(token.expose());
+        set.map_err(|error| config(error.to_string()))?;
+    }
     settings.tls.cacert = pem_file(run, "--cacert", globals.cacert.as_deref())?;
     settings.tls.certificate = pem_file(run, "--cert", globals.cert.as_deref())?;
     settings.tls.key = pem_file(run, "--key", globals.key.as_deref())?;
@@ -75,7 +88,7 @@ fn http(run: &Run<'_>, server: &str, endpoint: &HttpEndpoint) -> Result<http::Ta
     }
     settings.resolve.extend(globals.resolve.iter().cloned());
     settings.unix_socket = endpoint.socket.clone();
-    settings.trace = run.trace(server);
+    settings.trace = run.trace(name);
     settings.http_version = match globals.http {
         None | Some(Http::Auto) => net::HttpVersion::Auto,
         Some(Http::One) => net::HttpVersion::Http1,
@@ -104,7 +117,7 @@ fn pem_file(run: &Run<'_>, option: &str, path: Option<&Path>) -> Result<Option<P
 /// What the command line says about the server.
 pub(super) fn overrides(run: &Run<'_>) -> Result<Overrides, Error> {
     let globals = run.globals;
-    let secret = |text: &str| crate::env::Secret::new(text.to_owned());
+    let secret = |text: &str| Secret::from(text);
     let variables = globals.env.iter();
     Ok(Overrides {
         config: run.settings.config.clone(),

@@ -10,6 +10,7 @@ use super::describe;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::lines::{Lines, first_line};
+use super::many;
 use super::output;
 use super::pattern::{self, Pattern};
 use super::run::Run;
@@ -23,25 +24,24 @@ pub(super) async fn run(
     executor: &LocalExecutor<'static>,
 ) -> Result<Exit, Error> {
     let grep = tools.grep.as_deref().map(|grep| Pattern::regex(grep, false)).transpose()?;
-    let mut contact = Contact::find(run, &tools.server, executor)?;
-    let shown = match tools.pattern.as_deref().filter(|word| !pattern::is_glob(word)) {
-        Some(name) if grep.is_none() => show(run, tools, name, &mut contact).await,
+    let Some(server) = tools.server() else {
+        let wanted = Wanted { pattern: tools.pattern(), grep: grep.as_ref() };
+        return many::tools(run, tools, &wanted, executor).await;
+    };
+    let mut contact = Contact::find(run, server, executor)?;
+    let shown = match tools.pattern().filter(|word| !pattern::is_glob(word)) {
+        Some(name) if grep.is_none() => show(run, name, &mut contact).await,
         _ => list(run, tools, grep.as_ref(), &mut contact).await,
     };
     contact.finish(shown).await
 }
 
 /// Shows one tool.
-async fn show(
-    run: &Run<'_>,
-    tools: &Tools,
-    name: &str,
-    contact: &mut Contact<'_>,
-) -> Result<Exit, Error> {
+async fn show(run: &Run<'_>, name: &str, contact: &mut Contact<'_>) -> Result<Exit, Error> {
     let tool = Catalog::find(contact, name).await?;
     match run.settings.output {
         Format::Json => output::write_line(run, tool.as_json())?,
-        _ => output::write(run, describe::tool(&tool, &tools.server).as_bytes())?,
+        _ => output::write(run, describe::tool(&tool, &contact.server.name).as_bytes())?,
     }
     Ok(Exit::Ok)
 }
@@ -53,14 +53,13 @@ async fn list(
     grep: Option<&Pattern>,
     contact: &mut Contact<'_>,
 ) -> Result<Exit, Error> {
-    let catalog = Catalog::get(contact).await?;
-    let fits = |tool: &&Tool| {
-        let name = tools.pattern.as_ref();
-        name.is_none_or(|pattern| pattern::fits(pattern, &tool.name))
-            && grep.is_none_or(|grep| mentions(tool, grep))
-    };
-    let found: Vec<&Tool> = catalog.tools.iter().filter(fits).collect();
-    let wanted = tools.pattern.as_deref().or(tools.grep.as_deref());
+    let (catalog, is_stale) = many::catalog(contact, tools.cached_ok).await?;
+    if is_stale {
+        run.warn(&many::staleness(contact));
+    }
+    let fits = Wanted { pattern: tools.pattern(), grep };
+    let found: Vec<&Tool> = catalog.tools.iter().filter(|tool| fits.are(tool)).collect();
+    let wanted = tools.pattern().or(tools.grep.as_deref());
     if let (Some(wanted), true) = (wanted, found.is_empty()) {
         let error = Error::new(Exit::Rpc, format!("no tool fits \"{wanted}\""));
         let error = error.phase(Phase::Request).sent(Sent::No).server(contact.server.name.clone());
@@ -74,6 +73,23 @@ async fn list(
         lines.item(tool.as_json(), || columns(tool))?;
     }
     lines.finish()
+}
+
+/// Which tools are wanted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted<'w> {
+    /// Those whose name fits this.
+    pub(super) pattern: Option<&'w str>,
+    /// Those that mention this.
+    pub(super) grep: Option<&'w Pattern>,
+}
+
+impl Wanted<'_> {
+    /// Whether a tool is one of them.
+    pub(super) fn are(&self, tool: &Tool) -> bool {
+        self.pattern.is_none_or(|pattern| pattern::fits(pattern, &tool.name))
+            && self.grep.is_none_or(|grep| mentions(tool, grep))
+    }
 }
 
 /// Name, signature, and the first line of the description.

@@ -2,6 +2,7 @@
 
 use super::answers::Answers;
 use super::args::Format;
+use super::changes::Changes;
 use super::errors::Error;
 use super::explain::oddity_text;
 use super::output::events;
@@ -21,11 +22,14 @@ pub(super) struct Watcher<'a> {
     answers: Answers,
     opened: Option<&'static Revision>,
     refused: Option<Question>,
+    /// What the server said to have changed.
+    pub(super) changes: Changes,
 }
 
 impl<'a> Watcher<'a> {
     pub(super) fn new(run: &'a Run<'a>) -> Result<Watcher<'a>, Error> {
-        Ok(Watcher { answers: Answers::read(run)?, run, opened: None, refused: None })
+        let changes = Changes::default();
+        Ok(Watcher { answers: Answers::read(run)?, run, opened: None, refused: None, changes })
     }
 
     /// What the server may ask for: what the command line has answers to, and no more.
@@ -53,6 +57,7 @@ impl Observer for Watcher<'_> {
     }
 
     fn notified(&mut self, notification: &Notification) {
+        self.changes.note(&notification.method);
         let is_shown = self.run.settings.output == Format::Events || self.run.globals.notifications;
         if !is_shown {
             return;

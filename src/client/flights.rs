@@ -262,7 +262,7 @@ impl<T> Flights<T> {
     async fn step(&mut self, link: &mut Link<'_>, until: Option<Instant>) -> Option<Happening<T>> {
         let until = async {
             match until {
-                Some(until) => drop(Timer::at(until).await),
+                Some(until) => Timer::at(until).await,
                 None => future::pending().await,
             }
             None

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use futures_lite::FutureExt;
 
-use crate::auth::{AuthError, Authorizer};
+use crate::auth::{AuthError, Authorizer, TokenRecord};
 use crate::env::Secret;
 use crate::protocol::session::Challenged;
 use crate::reactor::Timer;
@@ -61,6 +61,14 @@ impl Guard {
         match &self.state {
             State::Idle(authorizer) => authorizer.secrets(),
             _ => Vec::new(),
+        }
+    }
+
+    /// Who the server sees; `None` when it sees nobody, or somebody else in a moment.
+    pub(super) fn account(&self) -> Option<String> {
+        match &self.state {
+            State::Idle(authorizer) => authorizer.record().map(TokenRecord::account),
+            _ => None,
         }
     }
 

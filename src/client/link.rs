@@ -103,6 +103,11 @@ impl<'a> Link<'a> {
         self.guard().denial()
     }
 
+    /// Who the server sees, as far as its answers may depend on it; `None` when it sees nobody.
+    pub fn account(&self) -> Option<String> {
+        self.guard().account()
+    }
+
     /// What must not be shown in a message.
     pub fn secrets(&self) -> Vec<Secret> {
         self.guard().secrets()
@@ -177,7 +182,7 @@ impl<'a> Link<'a> {
     pub async fn pause(&mut self, until: Instant, observer: &mut dyn Observer) {
         match &mut self.client {
             Some(client) => client.pause(until, observer).await,
-            None => drop(Timer::at(until).await),
+            None => Timer::at(until).await,
         }
     }
 
@@ -189,7 +194,7 @@ impl<'a> Link<'a> {
                 Readiness::Open => break,
                 Readiness::Draining | Readiness::Ending => drop(self.step().await),
                 Readiness::OpensAt(at) if at <= now => break,
-                Readiness::OpensAt(at) => drop(Timer::at(at).await),
+                Readiness::OpensAt(at) => Timer::at(at).await,
             }
         }
         self.open()

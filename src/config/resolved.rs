@@ -62,7 +62,7 @@ impl Resolved {
     /// The key under which things are remembered about the server. It is the hash of what was said
     /// about it, with references in place of secrets, so that it changes with the definition and
     /// not with a token.
-    pub(super) fn identity(&self) -> Digest {
+    pub fn identity(&self) -> Digest {
         let path = self.origin.path().unwrap_or(Path::new(""));
         self.definition.digest(&self.name, &path.to_string_lossy(), None)
     }

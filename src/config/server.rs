@@ -82,10 +82,7 @@ struct Variable {
 
 impl Environment {
     /// Adds variables taken over from our own environment.
-    pub(super) fn inherit<'a>(
-        &mut self,
-        variables: impl Iterator<Item = (&'a OsStr, &'a OsStr)>,
-    ) {
+    pub(super) fn inherit<'a>(&mut self, variables: impl Iterator<Item = (&'a OsStr, &'a OsStr)>) {
         let inherited = |value: &OsStr| Variable { value: value.to_owned(), is_own: false };
         self.0.extend(variables.map(|(name, value)| (name.to_owned(), inherited(value))));
     }

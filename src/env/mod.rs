@@ -142,9 +142,10 @@ impl Variables {
                 let variables = of_process(read).iter();
                 variables.map(|(name, value)| (name.as_os_str(), value.as_os_str())).collect()
             }
-            Variables::Only(variables) => {
-                variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str())).collect()
-            }
+            Variables::Only(variables) => variables
+                .iter()
+                .map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+                .collect(),
         }
     }
 }

@@ -107,3 +107,18 @@ pub fn facts(name: &str) -> Facts {
         Facts { name: "", mirrored: None, repeatable: false, may_ask: false, pages: None };
     TABLE.iter().copied().find(|facts| facts.name == name).unwrap_or(unknown)
 }
+
+/// The methods whose answers are lists that come page by page.
+pub fn lists() -> impl Iterator<Item = &'static str> {
+    TABLE.iter().filter(|facts| facts.pages.is_some()).map(|facts| facts.name)
+}
+
+/// The lists that are no longer what they were when the server sends this notification.
+pub fn changed_lists(notification: &str) -> &'static [&'static str] {
+    match notification {
+        "notifications/tools/list_changed" => &[LIST_TOOLS],
+        "notifications/prompts/list_changed" => &[LIST_PROMPTS],
+        "notifications/resources/list_changed" => &[LIST_RESOURCES, LIST_TEMPLATES],
+        _ => &[],
+    }
+}

@@ -27,6 +27,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
 
 use futures_lite::FutureExt;
 use futures_lite::future::yield_now;
@@ -35,13 +36,13 @@ use smol::LocalExecutor;
 pub use self::child::Exit;
 pub use self::pipe::{Reader, Writer};
 pub use self::timer::{Timer, timeout};
-pub use self::waiting::{Ready, readable};
 use self::waiting::Running;
+pub use self::waiting::{Ready, readable};
 use self::wake::Alarm;
 
-/// After so many turns without a pause others get theirs: a task that always has something to do
-/// keeps no other from running, and the descriptors are looked at.
-const TURNS: u32 = 64;
+/// After so long without a pause others get their turn: a task that always has something to do keeps
+/// no other from running, and the descriptors and the clock are looked at.
+const TURN: Duration = Duration::from_millis(1);
 
 /// Runs the tasks of an executor until a future has come to its end.
 ///
@@ -50,7 +51,8 @@ const TURNS: u32 = 64;
 pub async fn with_tasks<T>(executor: &LocalExecutor<'_>, future: impl Future<Output = T>) -> T {
     let tasks = async {
         loop {
-            for _ in 0..TURNS {
+            let begun = Instant::now();
+            while begun.elapsed() < TURN {
                 executor.tick().await;
             }
             yield_now().await;
@@ -69,18 +71,15 @@ pub fn block_on<T>(future: impl Future<Output = T>) -> T {
     let alarm = Arc::new(Alarm::new().expect("a process can have one more descriptor"));
     let waker = Waker::from(alarm.clone());
     let mut context = Context::from_waker(&waker);
-    let mut turns = 0;
+    let mut looked = Instant::now();
     loop {
         if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
             return value;
         }
-        turns += 1;
-        if !alarm.take() {
-            waiting::wait(&alarm, true);
-            turns = 0;
-        } else if turns == TURNS {
-            waiting::wait(&alarm, false);
-            turns = 0;
+        let is_idle = !alarm.take();
+        if is_idle || looked.elapsed() >= TURN {
+            waiting::wait(&alarm, is_idle);
+            looked = Instant::now();
         }
     }
 }
@@ -89,7 +88,6 @@ pub fn block_on<T>(future: impl Future<Output = T>) -> T {
 mod tests {
     use std::io::{Read, Write};
     use std::thread;
-    use std::time::{Duration, Instant};
 
     use futures_lite::future::{pending, zip};
 
@@ -199,9 +197,24 @@ mod tests {
     #[test]
     #[should_panic(expected = "inside of its block_on")]
     fn a_future_that_nobody_would_wake_is_not_waited_for() {
-        let _ = futures_lite::future::block_on(futures_lite::future::poll_once(Timer::after(
-            Duration::ZERO,
-        )));
+        let timer = Timer::after(Duration::from_secs(1));
+        let _ = futures_lite::future::block_on(futures_lite::future::poll_once(timer));
+    }
+
+    #[test]
+    fn a_busy_task_does_not_keep_others_from_running() {
+        let executor = LocalExecutor::new();
+        let busy = executor.spawn(async {
+            loop {
+                yield_now().await;
+            }
+        });
+        let other = executor.spawn(async {
+            Timer::after(Duration::from_millis(5)).await;
+            7
+        });
+        assert_eq!(block_on(with_tasks(&executor, other)), 7);
+        drop(busy);
     }
 
     #[test]

@@ -36,6 +36,8 @@ impl Future for Timer {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let Some(at) = self.at else { return Poll::Pending };
         match self.number {
+            // Who asks again and again with a timer of his own must hear it, too.
+            None if at <= Instant::now() => Poll::Ready(()),
             None => {
                 self.number = Some(waiting::enter_timer(at, context.waker()));
                 Poll::Pending

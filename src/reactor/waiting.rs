@@ -88,9 +88,11 @@ impl Waiting {
     fn poll(&mut self, alarm: &Alarm, patient: bool) -> Vec<Waker> {
         let mut look = Vec::with_capacity(self.descriptors.len() + 1);
         look.push(PollFd::from_borrowed_fd(alarm.descriptor(), PollFlags::IN));
-        look.extend(self.descriptors.iter().map(|interest| {
-            PollFd::from_borrowed_fd(interest.descriptor.as_fd(), interest.flags)
-        }));
+        look.extend(
+            self.descriptors.iter().map(|interest| {
+                PollFd::from_borrowed_fd(interest.descriptor.as_fd(), interest.flags)
+            }),
+        );
         let limit = if patient { self.until_next_timer() } else { Some(Duration::ZERO) };
         let limit = limit.map(timespec);
         // It fails when a signal comes in between, and then nothing is ready.

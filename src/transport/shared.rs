@@ -1,5 +1,5 @@
 //! A session that another process has open, shared over its Unix socket (see
-//! [`relay`](crate::protocol::relay)).
+//! [`relay`]).
 //!
 //! The conversation ends with the socket, or when the client closes the connection. Nothing of the
 //! server is ours: it stays.

@@ -82,6 +82,20 @@ fn a_token_that_is_taken_back_is_renewed_once() {
 }
 
 #[test]
+fn many_calls_at_once_renew_once() {
+    let (world, scratch) = (World::new(), Scratch::new());
+    world.log_in(&scratch, &[]);
+    world.forget_tokens();
+    let lines = "{\"tool\": \"echo\"}\n".repeat(20);
+    let input = scratch.write("calls", lines);
+    let words = ["batch", &world.url(), "-P", "8", "--protocol", "2026-07-28", &input];
+    let outcome = run(&mut scratch.mcpmini(words));
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    assert_eq!(outcome.out.matches("hello").count(), 20, "{outcome:?}");
+    assert_eq!(world.count("POST /token refresh_token"), 1);
+}
+
+#[test]
 fn a_token_that_is_good_for_nothing_is_not_renewed_for_ever() {
     let (world, scratch) = (World::new(), Scratch::new());
     world.log_in(&scratch, &[]);
@@ -138,6 +152,27 @@ fn eight_processes_renew_after_one_was_killed_in_the_middle() {
         assert_eq!((outcome.code, outcome.out.as_str()), (0, "hello\n"), "{outcome:?}");
     }
     assert_eq!(world.count("POST /token refresh_token"), 2, "the lock was given back");
+}
+
+#[test]
+fn what_one_account_sees_is_not_shown_to_another() {
+    let (world, scratch) = (World::new(), Scratch::new());
+    let url = world.url();
+    world.state().ttl = 60_000;
+    let tools = |variables: &[(&str, &str)]| {
+        let mut command = scratch.mcpmini(["tools", &url, "--protocol", "2026-07-28"]);
+        let outcome = run(command.envs(variables.iter().copied()));
+        (outcome.code, world.count("mcp tools/list"))
+    };
+    world.log_in(&scratch, &[]);
+    let asked = world.count("mcp tools/list");
+    assert_eq!(tools(&[]), (0, asked + 1));
+    assert_eq!(tools(&[]), (0, asked + 1), "it is remembered");
+    end_token(&scratch);
+    assert_eq!(tools(&[]), (0, asked + 1), "by whatever token");
+    assert_eq!(tools(&[("MCPMINI_TOKEN", "of somebody else")]), (7, asked + 2));
+    assert_eq!(run(&mut scratch.mcpmini(["logout", &url])).code, 0);
+    assert_eq!(tools(&[]), (7, asked + 3));
 }
 
 #[test]

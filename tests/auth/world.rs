@@ -22,6 +22,8 @@ pub(crate) struct State {
     pub(crate) server: Map<String, Value>,
     /// How long access tokens live, in seconds.
     pub(crate) life: u64,
+    /// How long the list of tools may be kept, in milliseconds.
+    pub(crate) ttl: u64,
     /// The scope that `tools/call` needs.
     pub(crate) needs_scope: Option<&'static str>,
     /// Whether a new access token takes the place of the old one, which then opens nothing.
@@ -128,6 +130,7 @@ impl World {
         Ok(())
     }
 
+    #[expect(clippy::too_many_lines, reason = "one arm for each page of the server")]
     fn answer(&self, request: &Request) -> (u16, String, String) {
         let path = request.path.split('?').next().unwrap_or_default();
         let form = request.form();
@@ -297,7 +300,7 @@ impl World {
         let result = match method.as_str() {
             "tools/list" => json!({ "resultType": "complete", "tools":
                 [{ "name": "echo", "inputSchema": { "type": "object" } }],
-                "ttlMs": 0, "cacheScope": "private" }),
+                "ttlMs": state.ttl, "cacheScope": "private" }),
             "tools/call" => json!({ "resultType": "complete",
                 "content": [{ "type": "text", "text": "hello" }] }),
             _ => json!({ "resultType": "complete", "supportedVersions": ["2026-07-28"],

@@ -3,13 +3,15 @@
 //! To add one: a struct and a variant of [`Command`]; the compiler then asks for its name.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use argh::{ArgsInfo, FromArgs};
 
 use super::choices::Format;
 use super::config_commands::{Add, Config, Remove};
 use super::globals::Globals;
-use super::numbers::count;
+use super::login_commands::{Login, Logout, Token};
+use super::many::{Batch, Bench, Cache, Servers, Session, wait};
 use super::primitives::{
     Complete, Find, Prompt, Prompts, Read, Resources, Task, TaskAction, Templates, folder,
 };
@@ -56,6 +58,10 @@ pub enum Command {
     Bench(Bench),
     /// `session`
     Session(Session),
+    /// `servers`
+    Servers(Servers),
+    /// `cache`
+    Cache(Cache),
     /// `approve`
     Approve(Approve),
     /// `login`
@@ -104,6 +110,8 @@ impl Command {
             Command::Batch(_) => "batch",
             Command::Bench(_) => "bench",
             Command::Session(_) => "session",
+            Command::Servers(_) => "servers",
+            Command::Cache(_) => "cache",
             Command::Approve(_) => "approve",
             Command::Login(_) => "login",
             Command::Logout(_) => "logout",
@@ -156,6 +164,7 @@ impl Command {
             Command::Prompt(prompt) => &prompt.select,
             Command::Rpc(rpc) => &rpc.select,
             Command::Task(task) => &task.select,
+            Command::Tools(tools) => return tools.check(),
             _ => return Ok(()),
         };
         // Two ways to say which part of the answer is wanted.
@@ -246,27 +255,64 @@ pub struct Call {
 #[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
 #[argh(subcommand, name = "tools", help_triggers("-h", "--help"))]
 #[argh(note = "A line has the name, the arguments and the description, with tabs between them.")]
-#[argh(note = "With --json a line is a tool as the server describes it.")]
+#[argh(
+    note = "With --json a line is a tool as the server describes it; with --all it is an object with \
+               \"server\" and \"tool\" or \"error\"."
+)]
 #[argh(note = "The name of one tool shows all about it, and a command line that calls it.")]
 #[argh(example = "mcpmini tools https://mcp.example.com/mcp")]
 #[argh(example = "mcpmini tools files write_file")]
 #[argh(example = "mcpmini tools files '*_file'")]
 #[argh(example = "mcpmini tools files --grep 'dir(ectory)?'")]
 #[argh(example = "mcpmini tools --json files | jq -r .name")]
+#[argh(example = "mcpmini tools --all --grep issue")]
 pub struct Tools {
+    /// list the tools of all servers of the configuration; SERVER is left out
+    #[argh(switch)]
+    pub all: bool,
+
+    /// when a server has not answered within DUR, show the tools that are stored, as stale ones
+    /// (with --all 250ms, else never; without stored tools it is waited for)
+    #[argh(option, arg_name = "DUR", from_str_fn(wait))]
+    pub cached_ok: Option<Duration>,
+
     /// only tools whose name or description has a match for this regular expression; upper and
     /// lower case count only if it has an upper-case letter
     #[argh(option, arg_name = "RE")]
     pub grep: Option<String>,
 
-    /// the server: a URL, a name from the configuration, or a command line in quotes
-    #[argh(positional, arg_name = "SERVER")]
-    pub server: String,
+    /// the server, which is left out with --all, and of its tools only the one with this name; with
+    /// * and ?, which stand for any characters and any one character, those whose names fit
+    #[argh(positional, arg_name = "SERVER [TOOL]")]
+    words: Vec<String>,
+}
 
-    /// only the tool with this name; with * and ?, which stand for any characters and any one
-    /// character, those whose names fit
-    #[argh(positional, arg_name = "TOOL")]
-    pub pattern: Option<String>,
+impl Tools {
+    /// The server; `None` when all are meant.
+    pub fn server(&self) -> Option<&str> {
+        self.words.first().filter(|_| !self.all).map(String::as_str)
+    }
+
+    /// The name of the tools that are wanted, or a pattern for it.
+    pub fn pattern(&self) -> Option<&str> {
+        self.words.get(usize::from(!self.all)).map(String::as_str)
+    }
+
+    /// Whether there are as many words as there should be.
+    fn check(&self) -> Result<(), UsageError> {
+        let command = "tools";
+        let (most, synopsis) = match self.all {
+            true => (1, "--all [TOOL]".to_owned()),
+            false => (2, "SERVER [TOOL]".to_owned()),
+        };
+        match self.words.get(most) {
+            Some(word) => Err(UsageError::ExtraWord { command, word: word.clone(), synopsis }),
+            None if self.words.is_empty() && !self.all => {
+                Err(UsageError::MissingWord { command, name: "SERVER", synopsis })
+            }
+            None => Ok(()),
+        }
+    }
 }
 
 /// show which arguments a tool takes
@@ -351,106 +397,6 @@ pub struct Rpc {
     pub params: Option<String>,
 }
 
-/// make many requests on one connection, one per line
-#[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
-#[argh(subcommand, name = "batch", help_triggers("-h", "--help"))]
-#[argh(note = "A line is a JSON object, {{\"tool\": NAME, \"arguments\": {{...}}}} or \
-               {{\"method\": NAME, \"params\": {{...}}}}, with \"id\" (any JSON, else the number of the \
-               line) and \"timeout\" (as for -t) if you like.")]
-#[argh(note = "For every line that was read one comes out, with \"id\", \"exit\", \"ms\", and \
-               \"result\" or \"error\", when its request has ended. The exit codes are those of \
-               `call`.")]
-#[argh(note = "The exit code of the whole is that of the first line that failed, in the order of \
-               the input. A server that ends is started again for the next line.")]
-#[argh(example = "jq -c '.[]' rows.json | mcpmini batch db -P 8 --keep-going - > out.ndjson")]
-#[argh(example = "mcpmini batch --ordered files calls.jsonl")]
-pub struct Batch {
-    /// how many requests are under way at a time (default 4, in bench 1)
-    #[argh(option, short = 'P', arg_name = "N", from_str_fn(at_least_one))]
-    pub jobs: Option<usize>,
-
-    /// print the outcomes in the order of the lines
-    #[argh(switch)]
-    pub ordered: bool,
-
-    /// go on with further requests after one has failed
-    #[argh(switch)]
-    pub keep_going: bool,
-
-    /// the server: a URL, a name from the configuration, or a command line in quotes
-    #[argh(positional, arg_name = "SERVER")]
-    pub server: String,
-
-    /// the file with the lines, or - for standard input
-    #[argh(positional, arg_name = "FILE|-")]
-    pub input: String,
-}
-
-/// call a tool again and again and print how long it took
-#[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
-#[argh(subcommand, name = "bench", help_triggers("-h", "--help"))]
-#[argh(note = "All calls go over one connection, and opening it is not part of them. p50 is the \
-               time within which half of the calls were answered.")]
-#[argh(example = "mcpmini bench -n 1000 -P 8 db query sql='select 1'")]
-#[argh(example = "mcpmini bench --json https://mcp.example.com/mcp echo text=hi | jq .ms.p99")]
-pub struct Bench {
-    /// how many calls to make (default 100)
-    #[argh(option, short = 'n', arg_name = "N", from_str_fn(at_least_one))]
-    pub calls: Option<usize>,
-
-    /// how many requests are under way at a time (default 4, in bench 1)
-    #[argh(option, short = 'P', arg_name = "N", from_str_fn(at_least_one))]
-    pub jobs: Option<usize>,
-
-    /// go on with further requests after one has failed
-    #[argh(switch)]
-    pub keep_going: bool,
-
-    /// treat every KEY=VALUE as text, without asking for the tool's schema
-    #[argh(switch)]
-    pub no_schema: bool,
-
-    /// send the arguments even when they do not fit the tool's schema
-    #[argh(switch)]
-    pub no_check: bool,
-
-    /// the server: a URL, a name from the configuration, or a command line in quotes
-    #[argh(positional, arg_name = "SERVER")]
-    pub server: String,
-
-    /// the tool
-    #[argh(positional, arg_name = "TOOL")]
-    pub tool: String,
-
-    /// the tool's arguments, as for call
-    #[argh(positional, arg_name = "ARG")]
-    pub args: Vec<String>,
-}
-
-/// keep servers open while a command runs
-#[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
-#[argh(subcommand, name = "session", help_triggers("-h", "--help"))]
-#[argh(
-    note = "Write the command after --. Every `mcpmini` in it uses the servers that are open, so that \
-               what they keep in memory lasts from one call to the next. A server that is not named \
-               is opened when it is first used, and stays open, too."
-)]
-#[argh(
-    note = "Options that say how a server is started or reached go to `session` and not to the \
-               calls in it. MCPMINI_SESSION= in front of a call makes it apart from the session."
-)]
-#[argh(
-    note = "The exit code is that of the command; 126 and 127 when it cannot be run. Nothing is \
-               left when it ends."
-)]
-#[argh(example = "mcpmini session chrome -- ./test.sh")]
-#[argh(example = "mcpmini session db -- sh -c 'mcpmini call db begin && mcpmini call db commit'")]
-pub struct Session {
-    /// the servers to open first
-    #[argh(positional, arg_name = "SERVER")]
-    pub servers: Vec<String>,
-}
-
 /// allow servers that the configuration of a project defines
 #[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
 #[argh(subcommand, name = "approve", help_triggers("-h", "--help"))]
@@ -467,53 +413,4 @@ pub struct Approve {
     /// the server
     #[argh(positional, arg_name = "NAME")]
     pub name: Option<String>,
-}
-
-/// log in to a server on the network and keep the token
-#[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
-#[argh(subcommand, name = "login", help_triggers("-h", "--help"))]
-#[argh(note = "Opens the browser (BROWSER) and waits up to five minutes. The token is kept in a \
-               private file and renewed when it ends, so that one login lasts. No other command \
-               opens a browser, unless it is allowed to by --login.")]
-#[argh(example = "mcpmini login https://mcp.example.com/mcp")]
-#[argh(example = "mcpmini login --no-browser linear")]
-#[argh(example = "mcpmini login linear --scope 'issues:read issues:write'")]
-pub struct Login {
-    /// print the address to open, and take the one that the browser ends at from standard input
-    #[argh(switch)]
-    pub no_browser: bool,
-
-    /// print a code to type on another device, for servers that offer that
-    #[argh(switch)]
-    pub device: bool,
-
-    /// the server: a URL, or a name from the configuration
-    #[argh(positional, arg_name = "SERVER")]
-    pub server: String,
-}
-
-/// give back and forget the token of a login
-#[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
-#[argh(subcommand, name = "logout", help_triggers("-h", "--help"))]
-#[argh(example = "mcpmini logout linear")]
-pub struct Logout {
-    /// the server: a URL, or a name from the configuration
-    #[argh(positional, arg_name = "SERVER")]
-    pub server: String,
-}
-
-/// print the header that opens a server, for other programs
-#[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
-#[argh(subcommand, name = "token", help_triggers("-h", "--help"))]
-#[argh(note = "The token is renewed first if it is about to end.")]
-#[argh(example = "mcpmini token linear | curl -H @- https://mcp.linear.app/mcp")]
-pub struct Token {
-    /// the server: a URL, or a name from the configuration
-    #[argh(positional, arg_name = "SERVER")]
-    pub server: String,
-}
-
-// argh wants errors as text.
-fn at_least_one(text: &str) -> Result<usize, String> {
-    count(text).map_err(|invalid| invalid.to_string())
 }

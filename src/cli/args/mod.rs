@@ -12,6 +12,8 @@ pub mod commands;
 pub mod config_commands;
 pub mod globals;
 pub mod keyword;
+pub mod login_commands;
+pub mod many;
 pub mod normalise;
 pub mod numbers;
 pub mod primitives;

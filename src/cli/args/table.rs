@@ -130,6 +130,8 @@ fn word(positional: &PositionalInfo<'static>) -> String {
     match positional.optionality {
         Optionality::Required => name.to_owned(),
         Optionality::Optional => format!("[{name}]"),
+        // A name that tells by itself how many words there are.
+        Optionality::Repeating if name.contains('[') => name.to_owned(),
         Optionality::Repeating | Optionality::Greedy => format!("[{name}...]"),
     }
 }

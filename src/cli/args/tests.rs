@@ -82,7 +82,7 @@ fn meaning(line: &str) -> String {
         }
         Command::Tools(tools) => {
             tools.grep.iter().for_each(|grep| add(format!("--grep {grep}")));
-            add(format!("{} {:?}", tools.server, tools.pattern));
+            add(format!("{} {:?}", tools.server().unwrap_or("--all"), tools.pattern()));
         }
         Command::Schema(schema) => {
             switch(schema.output_schema, "--output-schema");
@@ -97,17 +97,7 @@ fn meaning(line: &str) -> String {
             demands(&rpc.select, &rpc.expect, None).for_each(&mut add);
             add(format!("{} {} {:?}", rpc.server, rpc.method, rpc.params));
         }
-        Command::Batch(batch) => {
-            switch(batch.ordered, "--ordered");
-            switch(batch.keep_going, "--keep-going");
-            add(format!("{:?} {} {}", batch.jobs, batch.server, batch.input));
-        }
-        Command::Bench(bench) => {
-            switch(bench.keep_going, "--keep-going");
-            let (calls, jobs) = (bench.calls, bench.jobs);
-            add(format!("{calls:?} {jobs:?} {} {} {:?}", bench.server, bench.tool, bench.args));
-        }
-        other => primitive(other).into_iter().for_each(&mut add),
+        other => many(other).unwrap_or_else(|| primitive(other)).into_iter().for_each(&mut add),
     }
     if !tail.is_empty() {
         add(format!("-- {tail:?}"));
@@ -136,7 +126,6 @@ fn configuration(command: &Command) -> Vec<String> {
             let words = format!("{} {:?} {:?}", config.action.word(), config.from, config.names);
             switched(&[(config.copy, "--copy"), (config.force, "--force")], words)
         }
-        Command::Session(session) => vec![format!("{:?}", session.servers)],
         Command::Approve(approve) => vec![format!("{:?} {:?}", approve.name, approve.accept)],
         Command::Login(login) => {
             let switches = [(login.no_browser, "--no-browser"), (login.device, "--device")];
@@ -148,6 +137,31 @@ fn configuration(command: &Command) -> Vec<String> {
         Command::Completions(completions) => vec![completions.shell.word().to_owned()],
         other => panic!("{} is no command of these", other.name()),
     }
+}
+
+/// The options and words of the commands for many requests and many servers.
+fn many(command: &Command) -> Option<Vec<String>> {
+    let switch = |on: bool, name: &str| on.then(|| name.to_owned());
+    let (switches, words) = match command {
+        Command::Batch(batch) => {
+            let switches =
+                [switch(batch.ordered, "--ordered"), switch(batch.keep_going, "--keep-going")];
+            (switches, format!("{:?} {} {}", batch.jobs, batch.server, batch.input))
+        }
+        Command::Bench(bench) => {
+            let (calls, jobs) = (bench.calls, bench.jobs);
+            let words =
+                format!("{calls:?} {jobs:?} {} {} {:?}", bench.server, bench.tool, bench.args);
+            ([switch(bench.keep_going, "--keep-going"), None], words)
+        }
+        Command::Session(session) => ([None, None], format!("{:?}", session.servers)),
+        Command::Servers(servers) => {
+            ([switch(servers.check, "--check"), None], format!("{:?}", servers.names))
+        }
+        Command::Cache(cache) => ([None, None], format!("{:?} {:?}", cache.action, cache.server)),
+        _ => return None,
+    };
+    Some(switches.into_iter().flatten().chain([words]).collect())
 }
 
 /// The options and words of the commands beside tools.
@@ -450,6 +464,12 @@ fn commands_that_make_no_sense_are_refused() {
     check("ping", "error: ping needs SERVER");
     check("ping a b", "error: ping does not take so many words: \"b\"");
     check("tools a b c", "error: tools does not take so many words: \"c\"");
+    check("tools", "error: tools needs SERVER");
+    check("tools --all", "tools --all None");
+    check("tools --all a b", "error: tools does not take so many words: \"b\"");
+    check("cache", "error: cache needs ls|clear");
+    check("batch s", "error: batch needs FILE|-");
+    check("bench s", "error: bench needs TOOL");
 }
 
 #[test]

@@ -22,7 +22,7 @@ use self::line::{Line, Request};
 use self::output::Output;
 use self::verdict::{Outcome, Verdict};
 use super::answer;
-use super::args::commands::Batch;
+use super::args::many::Batch;
 use super::call;
 use super::catalog::Catalog;
 use super::contact::Contact;
@@ -182,7 +182,7 @@ impl Work<'_> {
         };
         let expired = async {
             match run.deadline {
-                Some(deadline) if stop.is_none() => drop(Timer::at(deadline).await),
+                Some(deadline) if stop.is_none() => Timer::at(deadline).await,
                 _ => future::pending().await,
             }
             Step::Expired

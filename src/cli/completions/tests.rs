@@ -70,7 +70,7 @@ fn every_place_has_its_words() {
         let words: Vec<_> = words.iter().map(|line| line.split('\t').next().unwrap()).collect();
         assert_eq!(words, expected, "{line}");
     }
-    check(&env, "ca", &["call"]);
+    check(&env, "cal", &["call"]);
     check(&env, "-q sch", &["schema"]);
     check(&env, "help exit", &["exit-codes"]);
     check(&env, "call ", &["files", "web"]);

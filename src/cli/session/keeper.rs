@@ -275,7 +275,11 @@ impl<'a> Keeper<'a> {
         self.note_start();
         match happening {
             Happening::Landed(landed) => self.deliver(landed),
-            Happening::Notified(notification) => self.spread(&notification),
+            Happening::Notified(notification) => {
+                self.contact.watcher.changes.note(&notification.method);
+                self.contact.heed_changes(None);
+                self.spread(&notification);
+            }
             Happening::Asked(question) => self.ask(question),
             Happening::Opened(_) => {
                 if let Ok((link, watcher)) = self.contact.link()

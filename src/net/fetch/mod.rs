@@ -426,7 +426,8 @@ mod tests {
         };
         let check = |ip: &str, expected: Result<Zone, ()>| {
             let address = Address::parse("https://as.example/").unwrap();
-            let found = crate::reactor::block_on(fetcher(Policy::default(), &resolve(ip)).zone(&address));
+            let found =
+                crate::reactor::block_on(fetcher(Policy::default(), &resolve(ip)).zone(&address));
             assert_eq!(found.map_err(|_| ()), expected, "{ip}");
         };
         check("8.8.8.8", Ok(Zone::Public));

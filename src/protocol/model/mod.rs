@@ -6,5 +6,6 @@ pub mod prompt;
 pub mod resource;
 pub mod result;
 pub mod schema;
+pub mod server;
 pub mod task;
 pub mod tool;

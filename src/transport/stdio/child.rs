@@ -21,6 +21,9 @@ use crate::reactor::{self, Reader, Timer, Writer};
 /// How long to wait for the rest of the standard error of a child that has ended.
 const LAST_OUTPUT: Duration = Duration::from_millis(50);
 
+/// How long a child has between SIGTERM and SIGKILL when there is no more time to be polite.
+const LAST_MOMENT: Duration = Duration::from_millis(50);
+
 /// A child process that leads a process group of its own.
 #[derive(Debug)]
 pub(super) struct Group {
@@ -97,7 +100,7 @@ impl Group {
     }
 
     /// Ends the group: waits for the child, which has lost its input, then SIGTERM, then SIGKILL.
-    /// When `calm` ends, SIGKILL follows at once.
+    /// When `calm` ends, they follow at once.
     pub(super) async fn end(
         &mut self,
         patience: Patience,
@@ -108,11 +111,17 @@ impl Group {
                 self.signal(Signal::TERM);
                 self.exited_within(patience.after_term).await;
             }
+            false
         };
         let hurry = async {
             let _ = calm.recv().await;
+            true
         };
-        steps.or(hurry).await;
+        if steps.or(hurry).await {
+            // Wrappers must be able to hand it on.
+            self.signal(Signal::TERM);
+            self.exited_within(LAST_MOMENT).await;
+        }
         // Also when the child is gone: what it started may still be there. A group keeps its
         // number as long as one process is in it, so the number cannot have passed to another.
         self.signal(Signal::KILL);

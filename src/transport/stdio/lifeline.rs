@@ -53,8 +53,7 @@ impl Theirs {
         let theirs = self.theirs.as_raw_fd();
         // A negative number stands for a group. SIGTERM instead of SIGIO, because wrappers pass it
         // on and servers expect it.
-        let requests =
-            [(F_SETOWN, -group.as_raw_pid()), (F_SETSIG, SIGTERM), (F_SETFL, O_ASYNC)];
+        let requests = [(F_SETOWN, -group.as_raw_pid()), (F_SETSIG, SIGTERM), (F_SETFL, O_ASYNC)];
         for (request, value) in requests {
             // SAFETY: the descriptor is open, and the requests take a number and no pointer.
             unsafe { fcntl(theirs, request, value) };

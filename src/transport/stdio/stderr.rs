@@ -108,7 +108,7 @@ async fn copy_to_own(chunk: &[u8]) -> Result<(), Unwritten> {
     let mut rest = text.as_ref().map_or(chunk, |text| text.as_bytes());
     while !rest.is_empty() {
         match write_now(stderr, rest)? {
-            0 => drop(Timer::after(PAUSE).await),
+            0 => Timer::after(PAUSE).await,
             written => rest = &rest[written..],
         }
     }

@@ -30,6 +30,8 @@ usage: demo-server [--http PORT] [--era legacy|modern] [--log FILE] [--crash-aft
   --era ERA    speak only this era
   --log FILE   append every received message to FILE, and `EOF` at the end of stdin
   --crash-after N end at the tool call after the Nth, without an answer
+  --ttl MS     let clients keep lists for so many milliseconds (default 0; only in the modern era)
+  --version-file FILE  tell the first line of FILE as the server's version
   --fault silent  answer nothing
   --fault exit    end at the start, with a word on stderr and exit code 3
   --fault crash   end at every request for a list or a tool, without an answer
@@ -47,6 +49,8 @@ struct Options {
     log: Option<Mutex<File>>,
     fault: String,
     crash_after: Option<u64>,
+    ttl: u64,
+    version_file: Option<String>,
     /// How many tool calls have come.
     calls: AtomicU64,
     /// What the tool `count` has counted.
@@ -68,6 +72,8 @@ impl Options {
                     options.log = Some(Mutex::new(file));
                 }
                 "--fault" => options.fault = value,
+                "--ttl" => options.ttl = value.parse().ok()?,
+                "--version-file" => options.version_file = Some(value),
                 "--crash-after" => options.crash_after = Some(value.parse().ok()?),
                 _ => return None,
             }
@@ -82,6 +88,13 @@ impl Options {
 
     fn has_fault(&self, fault: &str) -> bool {
         self.fault == fault
+    }
+
+    /// What the server says about itself.
+    fn info(&self) -> serde_json::Value {
+        let text = self.version_file.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
+        let version = text.as_deref().and_then(|text| text.lines().next()).unwrap_or("1.0.0");
+        serde_json::json!({ "name": "demo-server", "version": version })
     }
 
     /// Takes in that a tool is called. It may be one call too many.

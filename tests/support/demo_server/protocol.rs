@@ -164,7 +164,7 @@ fn answer(
                 .filter(|wanted| ["2024-11-05", "2025-03-26", "2025-06-18"].contains(wanted))
                 .unwrap_or(LEGACY),
             "capabilities": capabilities(options, false),
-            "serverInfo": { "name": "demo-server", "version": "1.0.0" },
+            "serverInfo": options.info(),
             "instructions": "A server to try mcpmini with.",
         }),
         "server/discover" if modern => json!({
@@ -177,7 +177,7 @@ fn answer(
         "tools/call" => {
             options.note_call();
             let result = tools::call(params, modern, options, client)?;
-            return Ok(if modern { completed(&result) } else { result });
+            return Ok(if modern { completed(&result, options) } else { result });
         }
         _ if options.has_fault("bare") => return Err(unknown(method)),
         "resources/list" => list("resources", &primitives::resources())?,
@@ -194,10 +194,10 @@ fn answer(
     if modern {
         // A task has a time to live of its own.
         if result.get("taskId").is_none() {
-            result["ttlMs"] = 0.into();
+            result["ttlMs"] = options.ttl.into();
             result["cacheScope"] = "public".into();
         }
-        return Ok(completed(&result.to_string()));
+        return Ok(completed(&result.to_string(), options));
     }
     Ok(result.to_string())
 }
@@ -224,12 +224,12 @@ fn capabilities(options: &Options, modern: bool) -> Value {
 }
 
 /// A result with the members that 2026-07-28 wants in each.
-fn completed(result: &str) -> String {
+fn completed(result: &str, options: &Options) -> String {
     if result.contains(r#""resultType""#) {
         return result.to_owned();
     }
     let members = &result[1..];
-    let info = r#"{"name":"demo-server","version":"1.0.0"}"#;
+    let info = options.info();
     let meta = format!(r#""_meta":{{"io.modelcontextprotocol/serverInfo":{info}}}"#);
     format!(r#"{{"resultType":"complete",{meta},{members}"#)
 }

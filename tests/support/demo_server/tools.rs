@@ -69,6 +69,7 @@ pub(crate) fn list() -> Value {
             &[],
         ),
         tool("greet", "Asks for your name", json!({}), &[]),
+        tool("change", "Says that the list of tools has changed", json!({}), &[]),
         tool("count", "Counts how often it was called", json!({}), &[]),
         tool("media", "Gives a block of every kind", json!({}), &[]),
         misfit,
@@ -141,6 +142,11 @@ pub(crate) fn call(
         "numbers" => format!(r#"{{"content":[],"structuredContent":{NUMBERS}}}"#),
         "greet" if modern => greet_in_two_rounds(params),
         "greet" => greet(client),
+        "change" => {
+            let method = "notifications/tools/list_changed";
+            client.notify(&json!({ "jsonrpc": "2.0", "method": method }));
+            says("changed")
+        }
         "count" => says(&options.count().to_string()),
         "media" => media(),
         "misfit" => misfit(string("mode").unwrap_or_default()),

@@ -25,7 +25,9 @@ static ABILITY: Ability = Ability::new(is_able);
 #[inline]
 pub(super) fn nest(text: &[u8], at: usize, room: usize) -> Option<Option<Nest>> {
     // SAFETY: the processor has every feature that the function is compiled for.
-    ABILITY.is_there(text.len().saturating_sub(at)).then(|| unsafe { nest_in_blocks(text, at, room) })
+    ABILITY
+        .is_there(text.len().saturating_sub(at))
+        .then(|| unsafe { nest_in_blocks(text, at, room) })
 }
 
 /// Like `skip::string`; `None` when this processor cannot do it, or was not asked yet.

@@ -170,7 +170,8 @@ mod tests {
         for part in parts {
             // Every part lies across every end of a piece in some of these.
             for shift in 0..12 {
-                let quoted = format!("\"{}{}\"", "a".repeat(shift), part.repeat(80_000 / part.len()));
+                let quoted =
+                    format!("\"{}{}\"", "a".repeat(shift), part.repeat(80_000 / part.len()));
                 let (whole, longest) = pieces(&quoted);
                 assert!(whole == unescape(&quoted).unwrap(), "{part} after {shift}");
                 assert!(longest <= 64 << 10, "{longest}");

@@ -1,0 +1,81 @@
+//! When what is remembered of a server's lists is no longer good (2026-07-28, Caching).
+
+use super::contact::Contact;
+use super::listing;
+use crate::protocol::json::Json;
+use crate::protocol::method;
+use crate::protocol::model::server;
+
+/// Lists that the server has said to have changed.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    lists: Vec<&'static str>,
+    /// How many of them have been dealt with.
+    heeded: usize,
+}
+
+impl Changes {
+    /// Takes in a notification of the server.
+    pub(super) fn note(&mut self, notification: &str) {
+        for list in method::changed_lists(notification) {
+            self.lists.push(list);
+        }
+    }
+
+    /// A list is asked for now: what was said before is past.
+    pub(super) fn expect(&mut self, list: &str) {
+        self.lists.retain(|changed| *changed != list);
+        self.heeded = self.heeded.min(self.lists.len());
+    }
+
+    /// Whether a list has changed since it was asked for.
+    pub(super) fn contain(&self, list: &str) -> bool {
+        self.lists.contains(&list)
+    }
+
+    /// The changes that have not been dealt with.
+    fn news(&mut self) -> Vec<&'static str> {
+        let news = self.lists[self.heeded..].to_vec();
+        self.heeded = self.lists.len();
+        news
+    }
+}
+
+impl Contact<'_> {
+    /// Forgets the lists that are no longer good: because the server has said so, or because
+    /// `result` is from another version of the server than they are.
+    pub(super) fn heed_changes(&mut self, result: Option<&Json>) {
+        for list in self.watcher.changes.news() {
+            self.run.remark(&format!("{}: the answer to {list} has changed", self.server.name));
+            listing::forget(self, list);
+        }
+        let Some(info) = result.and_then(|result| server::info(result.as_str())) else { return };
+        let other = |listed_by: &String| listed_by != info;
+        if self.listed_by.borrow().as_ref().is_some_and(other) {
+            self.run.remark(&format!("{}: the server is not what it was", self.server.name));
+            method::lists().for_each(|list| listing::forget(self, list));
+            *self.listed_by.borrow_mut() = Some(info.to_owned());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_counts_until_the_list_is_asked_for_again() {
+        let mut changes = Changes::default();
+        changes.note("notifications/message");
+        assert!(changes.news().is_empty());
+        changes.note("notifications/tools/list_changed");
+        changes.note("notifications/resources/list_changed");
+        assert_eq!(changes.news(), ["tools/list", "resources/list", "resources/templates/list"]);
+        assert!(changes.news().is_empty());
+        assert!(changes.contain("tools/list") && !changes.contain("prompts/list"));
+        changes.expect("tools/list");
+        assert!(!changes.contain("tools/list") && changes.contain("resources/list"));
+        changes.note("notifications/tools/list_changed");
+        assert_eq!(changes.news(), ["tools/list"]);
+    }
+}
