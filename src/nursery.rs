@@ -236,7 +236,7 @@ mod tests {
                 match below(3) {
                     0 => {
                         let block = NURSERY.alloc_zeroed(layout);
-                        assert!(block.addr() % layout.align() == 0);
+                        assert!(block.addr().is_multiple_of(layout.align()));
                         assert!((0..layout.size()).all(|at| *block.add(at) == 0));
                         block.write_bytes(mark, layout.size());
                         held.push((block, layout, mark));

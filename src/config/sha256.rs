@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn every_length_gives_what_another_implementation_gives() {
-        let bytes: Vec<u8> = (0..1000_u32).map(|number| (number * number >> 3) as u8).collect();
+        let bytes: Vec<u8> = (0..1000_u32).map(|number| ((number * number) >> 3) as u8).collect();
         for length in 0..bytes.len() {
             let bytes = &bytes[..length];
             assert_eq!(sha256(bytes), digest(&SHA256, bytes).as_ref(), "{length} bytes");
