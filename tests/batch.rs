@@ -8,14 +8,16 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use support::{
-    HttpDemo, Outcome, Scratch, closed_url, demo, finish, processes_with, run, run_with_input,
-    wait_until,
+    HttpDemo, Outcome, Scratch, answer, closed_url, demo, finish, http_server, processes_with, run,
+    run_with_input, wait_until,
 };
 
 /// Runs a batch of the demo server, with flags of its own and of the command.
@@ -359,6 +361,24 @@ fn a_call_waits_for_a_server_that_is_not_there_yet() {
     std::fs::remove_file(scratch.path("ready")).unwrap();
     let outcome = call(&["--retry", "2"]);
     assert_eq!((outcome.code, outcome.out.as_str()), (0, "hi\n"), "{}", outcome.err);
+}
+
+/// A server that is overloaded has not acted, so the request may be sent again by who wants that.
+#[test]
+fn an_overloaded_server_is_asked_again() {
+    let scratch = Scratch::new();
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = asked.clone();
+    let url = http_server(move |_| {
+        count.fetch_add(1, Ordering::Relaxed);
+        answer("503 Service Unavailable", "")
+    });
+    for (retry, expected) in [("0", 1), ("2", 3)] {
+        asked.store(0, Ordering::Relaxed);
+        let words = ["call", &url, "echo", "{}", "--retry", retry, "--retry-delay", "10ms"];
+        assert_eq!(run(&mut scratch.mcpmini(words)).code, 4);
+        assert_eq!(asked.load(Ordering::Relaxed), expected);
+    }
 }
 
 #[test]

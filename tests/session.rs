@@ -249,6 +249,19 @@ fn a_server_that_is_not_approved_is_not_opened() {
     assert_eq!(run(&mut session(&scratch, "s", "true")).code, 8);
 }
 
+/// What the session adds to the command line of a server does not make it another server.
+#[test]
+fn options_of_the_session_hold_for_its_calls() {
+    let scratch = Scratch::new();
+    let server = demo("");
+    let words =
+        ["session", "--arg=--era", "--arg=legacy", "--env", "A=1", &server, "--", "sh", "-c"];
+    let script = r#""$mcpmini" info --json "$server" | grep -o '"era":"[a-z]*"'"#;
+    let mut command = scratch.mcpmini(words.into_iter().chain([script]));
+    command.env("mcpmini", env!("CARGO_BIN_EXE_mcpmini")).env("server", &server);
+    check(&run(&mut command), 0, "\"era\":\"legacy\"\n");
+}
+
 #[test]
 fn options_that_come_too_late_are_refused() {
     let scratch = Scratch::new();

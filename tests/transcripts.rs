@@ -1,8 +1,10 @@
 //! Conversations with the session, one text file each: no process, no socket, no waiting.
 //!
 //! ```text
-//! open probe | initialize DATE | modern | remembered DATE | pinned DATE [listen] [ask] [text-ids] [tasks]
-//!                                            how the session begins; `ask`: every ability is there;
+//! open probe | initialize DATE | modern | remembered DATE | pinned DATE [WORD...]
+//!                                            how the session begins; `ask`: every ability is there,
+//!                                            `forms`, `urls`: only that one, `listen`, `text-ids`,
+//!                                            `tasks`, `log=LEVEL`;
 //!                                            `relay`: calls are carried for others;
 //!                                            `authorizes`: refusals may be answered
 //! join                                       the session is somebody else's
@@ -23,7 +25,7 @@
 //! responding N                               events begin to arrive for a request
 //! ended N                                    the response stream ends
 //! broken N TEXT                              one exchange fails
-//! listening                                  the stream is open
+//! listening [refused STATUS | lost]          the stream is open, or never will be
 //! closed TEXT                                the connection is gone
 //! wait 1500ms                                nothing is left to do, and time passes
 //! ! EVENT                                    the caller must be told this next
@@ -36,7 +38,8 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use mcpmini::protocol::jsonrpc::{Limits, decode};
-use mcpmini::protocol::message::{Ending, Fault, FaultKind, Refused, Sent};
+use mcpmini::protocol::message::{Ending, Fault, FaultKind, Listening, Refused, Sent};
+use mcpmini::protocol::model::log::Level;
 use mcpmini::protocol::opening::Certainty;
 use mcpmini::protocol::params::Params;
 use mcpmini::protocol::session::{
@@ -133,7 +136,11 @@ impl Player {
             "responding" => Incoming::Responding(id),
             "ended" => Incoming::Ended { id, how: Ending::Early(more.to_owned()) },
             "broken" => Incoming::Broken { id: Some(id), fault: fault(more) },
-            "listening" => Incoming::Listening(true),
+            "listening" => Incoming::Listening(match number {
+                "refused" => Listening::Refused { status: more.parse().unwrap() },
+                "lost" => Listening::Lost,
+                _ => Listening::Open,
+            }),
             "closed" => Incoming::Closed(fault(rest)),
             "joined" => Incoming::Joined {
                 revision: Revision::named(number).unwrap(),
@@ -190,6 +197,17 @@ impl Player {
                 self.questions.push_back(question.from);
                 format!("! asked {}", question.method)
             }
+            Event::Withdrawn(Asker::Request(id)) => format!("! withdrawn {id}"),
+            Event::Withdrawn(Asker::Call(_, name) | Asker::Task(name)) => {
+                format!("! withdrawn {name}")
+            }
+            Event::Subscribed(_, filter) => format!("! subscribed {}", filter.as_str()),
+            Event::Listening(listening) => match listening {
+                Listening::Open => "! listening".to_owned(),
+                Listening::Broken { again_in } => format!("! again in {again_in:?}"),
+                Listening::Refused { status } => format!("! not listening {status}"),
+                Listening::Lost => "! not listening".to_owned(),
+            },
             Event::Notified(notification) => format!("! notified {}", notification.method),
             Event::Failed(_, failure) => format!("! failed {}", failure_text(&failure)),
             Event::Challenged(challenged) => {
@@ -222,12 +240,20 @@ fn sent(body: &str) -> String {
         let names: Vec<_> = declared.keys().map(String::as_str).collect();
         text += &format!(" can={}", names.join(","));
     }
+    let modes = params["capabilities"]["elicitation"].as_object();
+    if let Some(modes) = modes.filter(|modes| !modes.is_empty()) {
+        let names: Vec<_> = modes.keys().map(String::as_str).collect();
+        text += &format!(" modes={}", names.join(","));
+    }
+    if let Some(level) = params["_meta"]["io.modelcontextprotocol/logLevel"].as_str() {
+        text += &format!(" log={level}");
+    }
     let capabilities = &params["_meta"]["io.modelcontextprotocol/clientCapabilities"];
     if let Some(extensions) = capabilities["extensions"].as_object() {
         let names: Vec<_> = extensions.keys().map(String::as_str).collect();
         text += &format!(" extensions={}", names.join(","));
     }
-    for key in ["inputResponses", "requestState"] {
+    for key in ["level", "notifications", "inputResponses", "requestState"] {
         if let Some(value) = params.get(key) {
             text += &format!(" {key}={value}");
         }
@@ -250,6 +276,8 @@ fn failure_text(failure: &Failure) -> String {
         Failure::NoCommonRevision(theirs) => format!("no common revision {}", theirs.join(",")),
         Failure::NotOpened(error) => format!("not opened {}", error.code),
         Failure::TooManyRounds => "too many rounds".to_owned(),
+        Failure::Unanswered(question) => format!("unanswered {}", question.method),
+        Failure::Unsubscribed => "unsubscribed".to_owned(),
         Failure::Reported { report, .. } => format!("reported {}", report.as_str()),
     }
 }
@@ -264,6 +292,7 @@ fn oddity_text(oddity: &Oddity) -> String {
             format!("{} {id}", if *known { "late" } else { "stranger" })
         }
         Oddity::RequestInModernEra(method) => format!("request {method}"),
+        Oddity::NoLogLevel(text) => format!("no log level {text}"),
         Oddity::Undelivered(text) => format!("undelivered {text}"),
     }
 }
@@ -315,14 +344,21 @@ fn certainty(words: &str) -> Certainty {
 
 fn profile(words: &str) -> Profile {
     let ask = words.split(' ').any(|word| word == "ask");
+    let level = words.split_once("log=").map(|(_, level)| level.split(' ').next().unwrap());
     Profile {
         client: ("test", "0"),
-        abilities: Abilities { elicitation: ask, sampling: ask, roots: ask },
+        abilities: Abilities {
+            forms: ask || words.contains("forms"),
+            urls: ask || words.contains("urls"),
+            sampling: ask,
+            roots: ask,
+        },
         probe_timeout: Duration::from_millis(2000),
         start_timeout: Some(Duration::from_secs(30)),
         text_ids: words.contains("text-ids"),
         relays: words.contains("relay"),
         listen: words.contains("listen"),
+        log_level: level.map(|level| Level::named(level).unwrap()),
         authorizes: words.contains("authorizes"),
         extensions: Vec::new(),
         tasks: words.contains("tasks"),

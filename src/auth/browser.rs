@@ -12,7 +12,7 @@ const OPENER: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" }
 
 /// Starts the browser with a URL, and returns what waits for the program to end. The program may
 /// live on after us.
-pub(super) fn open(
+pub fn open(
     env: &Env,
     url: &str,
 ) -> Result<impl Future<Output = Option<ExitStatus>> + use<>, AuthError> {

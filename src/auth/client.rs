@@ -12,7 +12,7 @@ use url::form_urlencoded;
 
 use super::error::AuthError;
 use super::jose::{SigningKey, random_text};
-use super::metadata::ServerMetadata;
+use super::metadata::{ServerMetadata, is_named};
 use super::options::Options;
 use crate::env::Secret;
 
@@ -95,7 +95,7 @@ pub(super) fn introduce(
         }))
     };
     if let Some(id) = &options.client_id {
-        if let Some(own) = options.issuer.as_ref().filter(|own| **own != issuer) {
+        if let Some(own) = options.issuer.as_ref().filter(|own| !is_named(&issuer, own)) {
             return Err(AuthError::Moved { from: own.clone(), to: issuer });
         }
         return known(id, options.client_secret.clone(), method_for(options, server));
@@ -251,5 +251,178 @@ impl Client {
             "exp": now + ASSERTION_LIFE,
         });
         key.sign(&header.to_string(), &claims.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    const ISSUER: &str = "https://as.example";
+
+    /// The metadata of a server with these members.
+    fn server(members: &str) -> ServerMetadata {
+        serde_json::from_str(&format!(r#"{{"issuer":"{ISSUER}"{members}}}"#)).unwrap()
+    }
+
+    fn client(id: &str, method: Method) -> Client {
+        Client {
+            issuer: ISSUER.to_owned(),
+            id: id.to_owned(),
+            secret: Some("s+é:/".into()),
+            method,
+            redirect_uri: None,
+            expires_at: None,
+        }
+    }
+
+    #[test]
+    fn who_was_given_an_id_uses_it_and_who_has_none_registers() {
+        /// Which of an id, a metadata URL and an earlier registration there are, and what the server
+        /// has; who we are then.
+        #[track_caller]
+        fn check(there: &str, members: &str, expected: Result<&str, &str>) {
+            let has = |word: &str| there.contains(word);
+            let options = Options {
+                client_id: has("id").then(|| "given".to_owned()),
+                client_metadata_url: has("url").then(|| "https://me.example/m".to_owned()),
+                issuer: has("foreign").then(|| "https://other.example".to_owned()),
+                ..Options::default()
+            };
+            let registered = has("earlier").then(|| client("earlier", Method::None));
+            let introduced = introduce(&options, &server(members), registered);
+            let introduced = introduced.map(|introduction| match introduction {
+                Introduction::Known(client) => client.id,
+                Introduction::Register => "register".to_owned(),
+            });
+            let introduced = introduced.map_err(|error| format!("{error:?}"));
+            match (introduced, expected) {
+                (Err(error), Err(name)) => assert!(error.starts_with(name), "{there}: {error}"),
+                (introduced, expected) => {
+                    assert_eq!(introduced.as_deref(), expected.map_err(str::to_owned).as_deref());
+                }
+            }
+        }
+        const REGISTERS: &str = r#","registration_endpoint":"https://as.example/r""#;
+        const TAKES_URLS: &str = r#","client_id_metadata_document_supported":true"#;
+        let both = format!("{REGISTERS}{TAKES_URLS}");
+        check("id url earlier", &both, Ok("given"));
+        check("url earlier", &both, Ok("https://me.example/m"));
+        check("url earlier", REGISTERS, Ok("earlier"));
+        check("url", REGISTERS, Ok("register"));
+        check("earlier", "", Ok("earlier"));
+        check("", &both, Ok("register"));
+        check("url", "", Err("NoRegistration"));
+        check("id foreign", &both, Err("Moved"));
+    }
+
+    #[test]
+    fn a_given_client_proves_itself_by_what_it_has() {
+        let check = |has: &str, methods: &str, expected: Method| {
+            let options = Options {
+                client_secret: has.contains("secret").then(|| "s".into()),
+                client_key: has.contains("key").then(|| "k".into()),
+                ..Options::default()
+            };
+            assert_eq!(method_for(&options, &server(methods)), expected, "{has} {methods}");
+        };
+        let only = |name: &str| format!(r#","token_endpoint_auth_methods_supported":["{name}"]"#);
+        check("", "", Method::None);
+        check("key secret", "", Method::PrivateKeyJwt);
+        check("secret", "", Method::Basic);
+        check("secret", &only("client_secret_basic"), Method::Basic);
+        check("secret", &only("client_secret_post"), Method::Post);
+        // What it has is all that it can try.
+        check("secret", &only("private_key_jwt"), Method::Basic);
+        check("", &only("client_secret_post"), Method::None);
+    }
+
+    #[test]
+    fn a_registration_asks_for_what_the_server_can_do() {
+        let check = |methods: &str, expected: Option<Method>| {
+            let members = format!(r#","token_endpoint_auth_methods_supported":{methods}"#);
+            let asked = registration(&server(&members), "http://127.0.0.1:1/c", &["refresh_token"]);
+            assert_eq!(asked.ok().map(|(_, method)| method), expected, "{methods}");
+        };
+        check("null", Some(Method::Basic));
+        check(r#"["client_secret_post","none"]"#, Some(Method::None));
+        check(r#"["client_secret_post","client_secret_basic"]"#, Some(Method::Basic));
+        check(r#"["client_secret_post"]"#, Some(Method::Post));
+        check(r#"["private_key_jwt"]"#, None);
+        check("[]", None);
+        let (body, _) = registration(&server(""), "http://127.0.0.1:1/c", &["a", "b"]).unwrap();
+        let body: Value = serde_json::from_str(&body).unwrap();
+        let expected = json!({
+            "client_name": "mcpmini",
+            "application_type": "native",
+            "redirect_uris": ["http://127.0.0.1:1/c"],
+            "grant_types": ["a", "b"],
+            "response_types": ["code"],
+            "token_endpoint_auth_method": "client_secret_basic",
+        });
+        assert_eq!(body, expected);
+    }
+
+    #[test]
+    fn a_registered_client_has_what_its_method_needs() {
+        let check = |body: &str, asked, expected: Option<(Method, bool, Option<u64>)>| {
+            let client = registered(body.as_bytes(), &server(""), "http://127.0.0.1:1/c", asked);
+            let client = client.ok();
+            let facts = client.as_ref().map(|c| (c.method, c.secret.is_some(), c.expires_at));
+            assert_eq!(facts, expected, "{body}");
+            if let Some(client) = client {
+                assert_eq!((client.issuer.as_str(), client.id.as_str()), (ISSUER, "x"));
+                assert_eq!(client.redirect_uri.as_deref(), Some("http://127.0.0.1:1/c"));
+            }
+        };
+        let none = Some((Method::None, false, None));
+        check(r#"{"client_id":"x"}"#, Method::None, none);
+        check(r#"{"client_id":"x","client_secret":"s"}"#, Method::None, none);
+        check(r#"{"client_id":"x"}"#, Method::Basic, None);
+        let basic = r#"{"client_id":"x","client_secret":"s","client_secret_expires_at":"#;
+        check(&format!("{basic}0}}"), Method::Basic, Some((Method::Basic, true, None)));
+        check(&format!("{basic}9}}"), Method::Post, Some((Method::Post, true, Some(9))));
+        // The server has the last word about the method.
+        let named = |method| {
+            let method = format!(r#""token_endpoint_auth_method":"{method}""#);
+            format!(r#"{{"client_id":"x","client_secret":"s",{method}}}"#)
+        };
+        check(&named("client_secret_post"), Method::None, Some((Method::Post, true, None)));
+        check(&named("none"), Method::Basic, none);
+        check(&named("tls_client_auth"), Method::None, None);
+        check("{}", Method::None, None);
+        check("not JSON", Method::None, None);
+    }
+
+    #[test]
+    fn a_proof_is_made_as_the_standards_say() {
+        let form = |proof: &Proof| {
+            let pairs = proof.form.iter().map(|(name, value)| format!("{name}={}", value.expose()));
+            pairs.collect::<Vec<_>>().join("&")
+        };
+        let check = |method, in_form: &str, basic: Option<&str>| {
+            let proof = client("a b", method).proof(None, 0).unwrap();
+            let sent = proof.basic.as_ref().map(|basic| basic.expose().to_owned());
+            let expected = basic.map(|pair| format!("Basic {}", STANDARD.encode(pair)));
+            assert_eq!((form(&proof).as_str(), sent), (in_form, expected), "{method:?}");
+        };
+        check(Method::None, "client_id=a b", None);
+        check(Method::Post, "client_id=a b&client_secret=s+é:/", None);
+        // RFC 6749, section 2.3.1: encoded before they are joined.
+        check(Method::Basic, "", Some("a+b:s%2B%C3%A9%3A%2F"));
+        let without = Client { secret: None, ..client("x", Method::Basic) };
+        assert!(matches!(without.proof(None, 0), Err(AuthError::Missing(_))));
+        let without = client("x", Method::PrivateKeyJwt).proof(None, 0);
+        assert!(matches!(without, Err(AuthError::Missing("--client-key"))));
+    }
+
+    #[test]
+    fn names_of_methods_go_both_ways() {
+        for (name, method) in Method::NAMES {
+            assert_eq!((method.name(), Method::named(name)), (name, Some(method)));
+        }
+        assert_eq!(Method::named("self_signed_tls_client_auth"), None);
     }
 }

@@ -9,8 +9,8 @@
 use super::challenge::Challenge;
 use super::error::{AuthError, DiscoveryError};
 use super::metadata::{
-    ResourceMetadata, ServerMetadata, canonical_resource, is_resource_of, resource_locations,
-    server_locations,
+    ResourceMetadata, ServerMetadata, canonical_resource, is_named, is_resource_of,
+    resource_locations, server_locations,
 };
 use crate::net::{Address, Fetcher, Source, Zone};
 
@@ -62,7 +62,7 @@ pub(super) async fn discover(
     if !is_resource_of(&resource, server) {
         return Err(DiscoveryError::OtherResource { server: server.to_string(), resource }.into());
     }
-    let listed = |issuer: &&str| authorization_servers.iter().any(|known| known == issuer);
+    let listed = |issuer: &&str| authorization_servers.iter().any(|named| is_named(issuer, named));
     let chosen = preferred.iter().copied().find(listed);
     let chosen = chosen.or(authorization_servers.first().map(String::as_str));
     let Some(issuer) = chosen else { return Err(DiscoveryError::NoIssuer { resource }.into()) };
@@ -110,8 +110,8 @@ pub(super) async fn find_issuer(
         let Some(found) = fetch::<ServerMetadata>(fetcher, &address, source).await? else {
             continue;
         };
-        // RFC 8414, section 3.3: identical, or the document is somebody else's.
-        if found.document.issuer != issuer {
+        // Else the document is somebody else's. From here on its own text counts, to the letter.
+        if !is_named(&found.document.issuer, issuer) {
             let said = found.document.issuer;
             return Err(DiscoveryError::OtherIssuer { issuer: issuer.to_owned(), said }.into());
         }

@@ -90,6 +90,15 @@ pub(super) fn resource_locations(server: &Address) -> Vec<String> {
     }
 }
 
+/// Whether an issuer that somebody names is the one that the metadata is of: the same text (RFC 8414,
+/// section 3.3). Only where the path is empty, a slash may be in one and not in the other: many
+/// servers add it when they list the issuers, and the metadata of both is at one place.
+pub(super) fn is_named(issuer: &str, named: &str) -> bool {
+    let [left, right] = [issuer, named].map(|text| text.strip_suffix('/').unwrap_or(text));
+    let has_path = left.split_once("://").is_none_or(|(_, rest)| rest.contains('/'));
+    issuer == named || (!has_path && left == right)
+}
+
 /// Where the metadata of an authorization server may be, in order (2026-07-28, Authorization
 /// Server Metadata Discovery). `None` when the issuer cannot be one.
 pub(super) fn server_locations(issuer: &str) -> Option<Vec<String>> {
@@ -227,5 +236,26 @@ mod tests {
         let resource: ResourceMetadata = serde_json::from_str(r#"{"resource": "r"}"#).unwrap();
         assert!(resource.authorization_servers.is_empty());
         assert!(serde_json::from_str::<ResourceMetadata>("{}").is_err());
+    }
+
+    #[test]
+    fn issuers_are_the_same_to_the_letter() {
+        let check = |issuer, named, expected| {
+            assert_eq!(is_named(issuer, named), expected, "{issuer} {named}");
+            assert_eq!(is_named(named, issuer), expected, "{named} {issuer}");
+        };
+        check("https://as.example", "https://as.example", true);
+        check("https://as.example", "https://as.example/", true);
+        check("https://as.example:8443/", "https://as.example:8443", true);
+        check("https://as.example/t", "https://as.example/t", true);
+        check("https://as.example/t", "https://as.example/t/", false);
+        check("https://as.example", "https://as.example//", false);
+        check("https://as.example", "https://AS.example", false);
+        check("https://as.example", "https://as.example:443", false);
+        check("https://as.example", "http://as.example", false);
+        check("https://as.example", "https://as.example.evil", false);
+        check("https://as.example", "https://as.example/%2e", false);
+        check("https:", "https:/", false);
+        check("", "/", false);
     }
 }

@@ -42,6 +42,7 @@ mod token;
 mod vault;
 
 pub use authorizer::Authorizer;
+pub use browser::open as open_page;
 pub use error::{AuthError, DiscoveryError};
 pub use jose::Algorithm;
 pub use options::{Assertion, Grant, IdentityProvider, Options};

@@ -19,7 +19,7 @@ pub(super) fn run(run: &Run<'_>, cache: &Cache) -> Result<Exit, Error> {
         None => None,
         Some(word) => {
             let resolved = config::resolve(word, run.env, &overrides).map_err(explain::config)?;
-            Some(resolved.identity())
+            Some(config::identity(&resolved, &overrides))
         }
     };
     // Whoever looks at what is stored wants to see it whatever else is said about its use.
@@ -60,9 +60,10 @@ fn list(
 /// The servers of the configuration, by the directories that their lists are in. Of others nothing
 /// is stored that tells who they are.
 fn names(run: &Run<'_>) -> Result<Vec<(String, String)>, Error> {
-    let (listed, _) = config::list(run.env, &target::overrides(run)?);
+    let overrides = target::overrides(run)?;
+    let (listed, _) = config::list(run.env, &overrides);
     let known = listed.into_iter().filter_map(|server| {
-        let identity = server.resolved.ok()?.identity();
+        let identity = config::identity(&server.resolved.ok()?, &overrides);
         Some((cache::folder(&identity), server.name))
     });
     Ok(known.collect())

@@ -232,7 +232,7 @@ pub(super) fn tool_failed(contact: &Contact<'_>, text: &str) -> Error {
 fn refused_question(contact: &Contact<'_>, error: Error) -> Error {
     match (contact.refused_question(), error.exit) {
         (Some(question), Exit::ToolError | Exit::Rpc) => {
-            let asked = contact.explain(NoResult::Asked(question.clone()));
+            let asked = contact.explain(NoResult::Asked(question));
             Error { message: format!("{}; then: {}", asked.message, error.message), ..asked }
         }
         _ => error,

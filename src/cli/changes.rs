@@ -10,22 +10,27 @@ use crate::protocol::model::server;
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     lists: Vec<&'static str>,
-    /// How many of them have been dealt with.
-    heeded: usize,
+    /// Those that have not been dealt with.
+    news: Vec<&'static str>,
 }
 
 impl Changes {
     /// Takes in a notification of the server.
     pub(super) fn note(&mut self, notification: &str) {
         for list in method::changed_lists(notification) {
-            self.lists.push(list);
+            // They may be told for days.
+            for lists in [&mut self.lists, &mut self.news] {
+                if !lists.contains(list) {
+                    lists.push(list);
+                }
+            }
         }
     }
 
     /// A list is asked for now: what was said before is past.
     pub(super) fn expect(&mut self, list: &str) {
         self.lists.retain(|changed| *changed != list);
-        self.heeded = self.heeded.min(self.lists.len());
+        self.news.retain(|changed| *changed != list);
     }
 
     /// Whether a list has changed since it was asked for.
@@ -35,9 +40,7 @@ impl Changes {
 
     /// The changes that have not been dealt with.
     fn news(&mut self) -> Vec<&'static str> {
-        let news = self.lists[self.heeded..].to_vec();
-        self.heeded = self.lists.len();
-        news
+        std::mem::take(&mut self.news)
     }
 }
 

@@ -15,6 +15,7 @@ use super::explain::{self, Place};
 use super::run::Run;
 use super::session;
 use super::target;
+use super::terminal;
 use super::watcher::Watcher;
 use crate::auth::{How, Person};
 use crate::cache::{Eras, Lists};
@@ -41,6 +42,8 @@ const HURRY: Duration = Duration::from_millis(50);
 pub(super) struct Contact<'a> {
     pub(super) run: &'a Run<'a>,
     pub(super) server: config::Server,
+    /// The hash of the server's definition alone, whatever the command line adds to it.
+    pub(super) definition: config::Digest,
     pub(super) lists: Lists,
     pub(super) eras: Eras,
     /// When everything must be over.
@@ -54,6 +57,9 @@ pub(super) struct Contact<'a> {
     /// What the server said about itself when it gave the list that was recalled, JSON text.
     pub(super) listed_by: RefCell<Option<String>>,
     tasks: bool,
+    extensions: Vec<&'static str>,
+    /// Whether the stream of what no request asked for is wanted.
+    listens: bool,
     hurries: bool,
     /// The token that was given, once it was looked up.
     pub(super) token: OnceCell<Option<Secret>>,
@@ -89,17 +95,20 @@ impl<'a> Contact<'a> {
         let mode = run.cache_mode();
         Ok(Contact {
             run,
-            watcher: Watcher::new(run)?,
+            watcher: Watcher::new(run, &server.name)?,
             lists: Lists::new(run.env, mode),
             eras: Eras::new(run.env, mode),
             deadline: run.deadline,
             max_time: run.settings.max_time,
             certainty: OnceCell::new(),
+            definition: resolved.identity(),
             server,
             executor,
             link: None,
             listed_by: RefCell::default(),
             tasks: false,
+            extensions: Vec::new(),
+            listens: false,
             hurries: false,
             token: OnceCell::new(),
             person: match run.settings.login {
@@ -129,6 +138,16 @@ impl<'a> Contact<'a> {
         self.tasks = true;
     }
 
+    /// Tells the server, once it is opened, that this client makes use of an extension.
+    pub(super) fn declare(&mut self, extension: &'static str) {
+        self.extensions.push(extension);
+    }
+
+    /// Says that what no request asked for is wanted. To be said before the server is opened.
+    pub(super) fn listen(&mut self) {
+        self.listens = true;
+    }
+
     /// Whether the server is reached over HTTP.
     pub(super) fn is_http(&self) -> bool {
         matches!(self.server.endpoint, Endpoint::Http(_))
@@ -144,13 +163,23 @@ impl<'a> Contact<'a> {
 
     /// What the server said about itself; `None` before the session is open.
     pub(super) fn about(&self) -> Option<&About> {
-        self.link.as_ref()?.session()?.about()
+        self.session()?.about()
+    }
+
+    /// The session; `None` before it is begun.
+    pub(super) fn session(&self) -> Option<&Session> {
+        self.link.as_ref()?.session()
     }
 
     /// The error for a request without a result.
     pub(super) fn explain(&self, no_result: NoResult) -> Error {
         let stdio = matches!(self.server.endpoint, Endpoint::Stdio(_));
-        let place = Place { stdio, server: &self.server.name, max_time: self.max_time };
+        let place = Place {
+            stdio,
+            server: &self.server.name,
+            max_time: self.max_time,
+            why_unanswered: self.watcher.why_refused(),
+        };
         let error = explain::no_result(no_result, &place).server(self.server.name.clone());
         let error = self.without_secrets(self.with_denial(error));
         if error.stderr_tail.is_some() {
@@ -165,7 +194,7 @@ impl<'a> Contact<'a> {
     }
 
     /// What the server was refused in this run, if anything.
-    pub(super) fn refused_question(&self) -> Option<&Question> {
+    pub(super) fn refused_question(&self) -> Option<Question> {
         self.watcher.refused()
     }
 
@@ -174,6 +203,7 @@ impl<'a> Contact<'a> {
     pub(super) async fn close(mut self) -> Option<i32> {
         self.heed_changes(None);
         let link = self.link.take()?;
+        terminal::clear_status();
         if let Some(revision) = self.watcher.opened()
             && self.pin().is_none()
         {
@@ -243,11 +273,18 @@ impl<'a> Contact<'a> {
             tasks: self.tasks,
             text_ids: self.run.globals.id_format == Some(IdFormat::String),
             relays: self.run.command().is_relay(),
-            // Over HTTP a legacy server may put its questions on the stream that nobody asked for.
-            listen: self.is_http() && abilities != Abilities::default(),
+            listen: self.is_http() && self.has_use_for_stream(abilities),
+            log_level: self.run.globals.log_level,
             authorizes: false,
-            extensions: Vec::new(),
+            extensions: self.extensions.clone(),
         }
+    }
+
+    /// Over HTTP a legacy server may put its questions and its log on the stream that belongs to no
+    /// request.
+    fn has_use_for_stream(&self, abilities: Abilities) -> bool {
+        let logs = self.run.globals.log_level.is_some();
+        self.listens || logs || abilities != Abilities::default()
     }
 
     fn access(&self) -> Result<Access<'a>, Error> {
@@ -256,7 +293,7 @@ impl<'a> Contact<'a> {
         let shared = match self.anew {
             // Whoever logs in wants to hear from the server itself.
             true => None,
-            false => session::target(self.run, &self.server, profile.abilities)?,
+            false => session::target(self, profile.abilities)?,
         };
         let server = match shared {
             Some(shared) => Server::Shared(shared),

@@ -3,6 +3,7 @@
 use super::duration;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
+use super::questions;
 use crate::client::NoResult;
 use crate::config::ConfigError;
 use crate::protocol::Revision;
@@ -10,7 +11,7 @@ use crate::protocol::json;
 use crate::protocol::jsonrpc::{ErrorObject, Malformed, Unusual};
 use crate::protocol::message::{Ending, FaultKind, Refused, Sent};
 use crate::protocol::model::task;
-use crate::protocol::session::{Failure, Limit, Oddity, Question, TimedOut};
+use crate::protocol::session::{Failure, Limit, Oddity, TimedOut};
 use crate::trust::TrustError;
 
 /// Where something went wrong.
@@ -22,6 +23,9 @@ pub(super) struct Place<'a> {
     pub(super) server: &'a str,
     /// The limit on everything.
     pub(super) max_time: Option<duration::Limit>,
+    /// Why a question of the server got no answer, if there is more to say than that nothing was
+    /// given.
+    pub(super) why_unanswered: Option<String>,
 }
 
 /// The error for a request without a result.
@@ -33,7 +37,7 @@ pub(super) fn no_result(no_result: NoResult, place: &Place<'_>) -> Error {
             let error = Error::new(Exit::Protocol, oddity_text(&oddity)).sent(Sent::Maybe);
             error.phase(Phase::Request).hint("it would be tolerated without --strict")
         }
-        NoResult::Asked(question) => asked(&question),
+        NoResult::Asked(question) => questions::asked(&question, place.why_unanswered.as_deref()),
         NoResult::Interrupted { signal, sent } => interrupted(signal)
             .phase(Phase::Request)
             .sent(if sent { Sent::Maybe } else { Sent::No }),
@@ -61,8 +65,8 @@ pub(super) fn rpc(error: &ErrorObject) -> Error {
         ErrorObject::MISSING_CAPABILITY if data.contains(task::EXTENSION) => {
             explained.hint("the server makes a task of this call; see --task")
         }
-        ErrorObject::MISSING_CAPABILITY => explained
-            .hint("the server asks back during this call; see --elicit, --answer and --root"),
+        ErrorObject::MISSING_CAPABILITY => questions::not_declared(error, explained),
+        ErrorObject::URL_ELICITATION_REQUIRED => questions::urls_required(error, explained),
         _ => explained,
     }
 }
@@ -109,6 +113,12 @@ fn failed(failure: Failure, place: &Place<'_>) -> Error {
         Failure::NotOpened(error) => {
             let explained = Error::from(&error).phase(Phase::Negotiate).sent(Sent::No);
             explained.hint("the server refused to open a session")
+        }
+        Failure::Unanswered(question) => {
+            questions::asked(&question, place.why_unanswered.as_deref())
+        }
+        Failure::Unsubscribed => {
+            Error::new(Exit::Lost, "the server has ended the subscription").phase(Phase::Request)
         }
         Failure::Reported { report, .. } => Error::from_json(report.as_str()),
         Failure::TooManyRounds => {
@@ -174,23 +184,6 @@ fn no_response(id: u64, how: &Ending) -> Error {
     error.phase(Phase::Request).sent(Sent::Maybe)
 }
 
-/// The server asked, and nothing on the command line answers.
-fn asked(question: &Question) -> Error {
-    let params = question.params.as_ref().map(json::Json::as_str);
-    let message = params.and_then(|params| {
-        let message = crate::protocol::jsonrpc::scan::member(params, "message")?;
-        Some(crate::protocol::jsonrpc::scan::unescape(message)?.into_owned())
-    });
-    let message = message.map(|message| format!(": {message}")).unwrap_or_default();
-    let text = format!("the server asks back ({}){message}", question.method);
-    let error = Error::new(Exit::InputRequired, text).phase(Phase::Request).sent(Sent::Yes);
-    let error = match params {
-        Some(params) => error.data(params),
-        None => error,
-    };
-    error.hint("answer with --answer KEY=VALUE, --answers FILE or --accept-defaults, or refuse with --decline")
-}
-
 /// What is odd about what a server sent, for people.
 pub(super) fn oddity_text(oddity: &Oddity) -> String {
     match oddity {
@@ -222,6 +215,9 @@ pub(super) fn oddity_text(oddity: &Oddity) -> String {
                 "the server sent a request ({method}), which this revision does not allow; it gets no answer"
             )
         }
+        Oddity::NoLogLevel(text) => {
+            format!("the server would not be told which log messages are wanted: {text}")
+        }
         Oddity::Undelivered(text) => format!("a message could not be delivered: {text}"),
     }
 }
@@ -245,4 +241,46 @@ pub(super) fn config(error: ConfigError) -> Error {
 /// A server that must not be used.
 pub(super) fn trust(error: TrustError) -> Error {
     Error::new(Exit::Trust, error.to_string()).phase(Phase::Trust).sent(Sent::No)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::message::Fault;
+    use crate::protocol::session::Fate;
+
+    /// A script decides by the exit code what the client decides by the fate of a request: whether
+    /// it may be sent again.
+    #[test]
+    fn exit_codes_and_fates_agree() {
+        let place = Place { stdio: true, server: "s", max_time: None, why_unanswered: None };
+        let check = |failure: Failure| {
+            let fate = failure.fate();
+            let exit = no_result(NoResult::Failed(failure.clone()), &place).exit;
+            let expected = match exit {
+                Exit::Unreachable => Fate::NotRun,
+                Exit::Lost => Fate::Unknown,
+                _ => Fate::Settled,
+            };
+            assert_eq!(fate, expected, "{failure:?} is {exit:?}");
+        };
+        for kind in [FaultKind::Unreachable, FaultKind::Lost, FaultKind::Protocol] {
+            for sent in [Sent::No, Sent::Maybe, Sent::Yes] {
+                check(Failure::Broken(Fault { kind, text: String::new(), sent }));
+            }
+        }
+        for status in [302, 400, 401, 403, 404, 405, 429, 500, 501, 502, 503, 504, 505] {
+            check(Failure::Refused(Box::new(Refused { status, ..Refused::default() })));
+        }
+        check(Failure::NoResponse { id: 1, how: Ending::Early(String::new()) });
+        check(Failure::NoResponse { id: 1, how: Ending::NoAnswer(String::new()) });
+        check(Failure::NoCommonRevision(Vec::new()));
+        check(Failure::NotOpened(ErrorObject::method_not_found()));
+        check(Failure::TooManyRounds);
+        let after = std::time::Duration::ZERO;
+        for limit in [Limit::Start, Limit::Idle, Limit::Total] {
+            let timed_out = TimedOut { limit, after, sent: true, streaming: false };
+            check(Failure::TimedOut(timed_out));
+        }
+    }
 }

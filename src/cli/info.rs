@@ -11,7 +11,7 @@ use super::errors::Error;
 use super::exit::Exit;
 use super::output;
 use super::run::Run;
-use crate::protocol::json;
+use crate::protocol::json::{self, Json};
 use crate::protocol::jsonrpc::scan;
 use crate::protocol::method;
 use crate::protocol::model::server;
@@ -32,11 +32,7 @@ pub(super) async fn run(
 async fn show(run: &Run<'_>, contact: &mut Contact<'_>) -> Result<Exit, Error> {
     let begun = Instant::now();
     contact.settle().await?;
-    let greeting = match contact.about().and_then(|about| about.greeting.clone()) {
-        Some(greeting) => greeting,
-        // A server whose era was remembered has not introduced itself in this run.
-        None => contact.request(method::DISCOVER, Params::new(), Vec::new()).await?,
-    };
+    let greeting = greeting(contact).await?;
     let milliseconds = begun.elapsed().as_millis();
     let Some(about) = contact.about() else { return Ok(Exit::Bug) };
     let greeting = greeting.as_str();
@@ -58,6 +54,15 @@ async fn show(run: &Run<'_>, contact: &mut Contact<'_>) -> Result<Exit, Error> {
         _ => output::write(run, facts.text().as_bytes())?,
     }
     Ok(Exit::Ok)
+}
+
+/// What a server says about itself, once its revision is settled.
+pub(super) async fn greeting(contact: &mut Contact<'_>) -> Result<Json, Error> {
+    match contact.about().and_then(|about| about.greeting.clone()) {
+        Some(greeting) => Ok(greeting),
+        // A server whose era was remembered has not introduced itself in this run.
+        None => contact.request(method::DISCOVER, Params::new(), Vec::new()).await,
+    }
 }
 
 /// What is known about a server. Options are JSON text as it came.

@@ -35,7 +35,9 @@ mod many;
 mod output;
 mod pattern;
 mod ping;
+mod progress;
 mod prompts;
+mod questions;
 mod read;
 mod replay;
 mod requests;
@@ -43,14 +45,17 @@ mod resources;
 mod rpc;
 mod run;
 mod schema;
+mod server_log;
 mod servers;
 mod session;
+mod skills;
 mod sources;
 mod target;
 mod task;
 mod together;
 mod tools;
 mod tracer;
+mod watch;
 mod watcher;
 
 use std::pin::Pin;
@@ -96,6 +101,7 @@ pub fn main(env: &Env) -> Exit {
         run.check_trace();
         outcome
     });
+    terminal::clear_status();
     match outcome {
         Ok(exit) => exit,
         Err(error) => {
@@ -140,6 +146,8 @@ fn work<'a>(run: &'a Run<'a>, executor: &'a LocalExecutor<'static>) -> Work<'a> 
         Command::Read(read) => Box::pin(read::run(run, read, executor)),
         Command::Prompts(prompts) => Box::pin(prompts::run_list(run, prompts, executor)),
         Command::Prompt(prompt) => Box::pin(prompts::run(run, prompt, executor)),
+        Command::Skills(skills) => Box::pin(skills::run_list(run, skills, executor)),
+        Command::Skill(skill) => Box::pin(skills::run(run, skill, executor)),
         Command::Complete(complete) => Box::pin(complete::run(run, complete, executor)),
         Command::Task(task) => Box::pin(task::run(run, task, executor)),
         Command::Info(info) => Box::pin(info::run(run, info, executor)),
@@ -150,6 +158,7 @@ fn work<'a>(run: &'a Run<'a>, executor: &'a LocalExecutor<'static>) -> Work<'a> 
         Command::Session(session) => Box::pin(session::run(run, session, executor)),
         Command::Servers(servers) => Box::pin(servers::run(run, servers, executor)),
         Command::Cache(cache) => Box::pin(async { cache::run(run, cache) }),
+        Command::Watch(watch) => Box::pin(watch::run(run, watch, executor)),
         Command::Approve(approve) => Box::pin(async { approve::run(run, approve) }),
         Command::Login(command) => Box::pin(login::login(run, command, executor)),
         Command::Logout(command) => Box::pin(login::logout(run, command, executor)),

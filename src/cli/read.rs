@@ -46,12 +46,11 @@ async fn read_all(
             Err(no_result) => return Err(explain(contact, uri, no_result).await),
         }
     }
-    output.parts.finish()?;
-    Ok(Exit::Ok)
+    output.finish()
 }
 
 /// Where the contents go.
-struct Output<'a> {
+pub(super) struct Output<'a> {
     wishes: &'a Wishes<'a>,
     /// The bytes, for pipes, files, and whoever wants them on a terminal; and JSON.
     parts: Parts<'a>,
@@ -62,14 +61,16 @@ struct Output<'a> {
 }
 
 impl<'a> Output<'a> {
-    fn new(run: &'a Run<'a>, wishes: &'a Wishes<'a>) -> Output<'a> {
+    /// Where the command line wants them.
+    pub(super) fn new(run: &'a Run<'a>, wishes: &'a Wishes<'a>) -> Output<'a> {
         let for_people = run.env.terminals.stdout && run.globals.out.is_none();
         let shows = for_people && run.settings.output == Format::Text;
         let printer = shows.then(|| Printer::new(run, wishes.folder.is_some()));
         Output { wishes, parts: Parts::new(run), printer, count: 0 }
     }
 
-    fn add(&mut self, result: &Json) -> Result<(), Error> {
+    /// Adds what is in a result.
+    pub(super) fn add(&mut self, result: &Json) -> Result<(), Error> {
         let is_written = self.wishes.write(&mut self.parts, result.as_str())?;
         for resource in contents(result.as_str(), &mut Document::new()) {
             self.count += 1;
@@ -85,6 +86,12 @@ impl<'a> Output<'a> {
             }
         }
         Ok(())
+    }
+
+    /// There is no more.
+    pub(super) fn finish(self) -> Result<Exit, Error> {
+        self.parts.finish()?;
+        Ok(Exit::Ok)
     }
 
     fn print(&mut self, resource: Resource) -> Result<(), Error> {

@@ -18,6 +18,7 @@ use crate::protocol::method;
 use crate::protocol::params::Params;
 use crate::protocol::session::{Call, Failure, Limit, Question, TimedOut};
 use crate::protocol::{Outgoing, Revision};
+use crate::reactor::Timer;
 
 /// How often a repeatable request is sent again by commands that make many, unless `--retry` says
 /// otherwise.
@@ -36,18 +37,30 @@ impl<'a> Contact<'a> {
     pub(super) async fn pause(&mut self, time: Duration) -> Result<(), NoResult> {
         let (ended, Some(link)) = (self.ended(), &mut self.link) else { return Ok(()) };
         let passed = async {
-            link.pause(Instant::now() + time, &mut self.watcher).await;
+            link.meanwhile(Timer::after(time), &mut self.watcher).await;
             Ok(())
         };
         passed.or(async { Err(ended.await) }).await
     }
 
-    /// Answers what the server asks through a task; `None` when nothing answers it.
-    pub(super) fn answer_task(&mut self, question: &Question) -> Option<String> {
-        match self.watcher.asked(question) {
-            Reply::Answer(answer) => answer.ok(),
-            Reply::End => None,
-        }
+    /// Answers what the server asks through a task.
+    ///
+    /// # Errors
+    /// When nothing answers it, or the run must end before something does.
+    pub(super) async fn answer_task(&mut self, question: &Question) -> Result<String, Error> {
+        let ended = self.ended();
+        let (link, watcher) = self.link()?;
+        let answer = match watcher.asked(question) {
+            Reply::Answer(answer) => Ok(answer),
+            Reply::Later(answer) => {
+                let found = async { Ok(link.meanwhile(answer, watcher).await) };
+                found.or(async { Err(ended.await) }).await
+            }
+            Reply::End => Err(NoResult::Asked(question.clone())),
+        };
+        let answer =
+            answer.and_then(|answer| answer.map_err(|_| NoResult::Asked(question.clone())));
+        answer.map_err(|no_result| self.explain(no_result))
     }
 
     /// Makes a request and waits for its result.
@@ -196,7 +209,7 @@ impl<'a> Contact<'a> {
             async move { NoResult::Interrupted { signal: run.interrupted().await, sent: false } };
         let expired = async move {
             match deadline {
-                Some(deadline) => crate::reactor::Timer::at(deadline).await,
+                Some(deadline) => Timer::at(deadline).await,
                 None => futures_lite::future::pending().await,
             };
             let (limit, after) = (Limit::Total, Duration::ZERO);

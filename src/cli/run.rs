@@ -125,6 +125,11 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Says something as often as it happens.
+    pub(super) fn tell(&self, message: &str) {
+        let _ = self.warnings.repeated(message).map(|line| self.say(&line));
+    }
+
     /// Says something only when asked for with `-v`.
     pub(super) fn remark(&self, message: &str) {
         if 0 < self.globals.verbose {

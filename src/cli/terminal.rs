@@ -5,9 +5,12 @@
 
 use std::borrow::Cow;
 use std::os::fd::BorrowedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::env::streams::write_all;
+use rustix::termios::tcgetwinsize;
+
 pub use crate::env::streams::{Patience, Unwritten, strip_controls};
+use crate::env::streams::{write_all, write_now};
 
 /// One of the two standard streams for writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,10 +21,55 @@ pub enum Stream {
     Stderr,
 }
 
+/// Whether there is a status line on the terminal that is standard error.
+static STATUS: AtomicBool = AtomicBool::new(false);
+
+/// Whether somebody is asked something on that terminal, so that no status line may be shown.
+static ASKING: AtomicBool = AtomicBool::new(false);
+
+/// Keeps status lines away as long as somebody is asked something on the terminal.
+pub fn set_asking(asking: bool) {
+    ASKING.store(asking, Ordering::Relaxed);
+}
+
+/// Shows a line on the terminal that is standard error, in place of the one before. Whatever is
+/// written next takes its place. It is cut where it would wrap, and has no control characters.
+pub fn show_status(text: &str) {
+    if ASKING.load(Ordering::Relaxed) {
+        return;
+    }
+    let width = tcgetwinsize(rustix::stdio::stderr()).map_or(0, |size| size.ws_col);
+    let width = if width == 0 { 80 } else { usize::from(width) };
+    let line = cut(&strip_controls(text), width - 1);
+    STATUS.store(true, Ordering::Relaxed);
+    let _ = write_now(rustix::stdio::stderr(), format!("\r{line}\u{1b}[K").as_bytes());
+}
+
+/// Takes the status line away, if there is one.
+pub fn clear_status() {
+    if STATUS.swap(false, Ordering::Relaxed) {
+        let _ = write_now(rustix::stdio::stderr(), b"\r\x1b[K");
+    }
+}
+
+/// The beginning of a text that fits into so many columns. A character beyond ASCII counts as two:
+/// some are that wide, and a line that wraps cannot be taken back.
+fn cut(text: &str, columns: usize) -> String {
+    let mut left = columns;
+    let fits = |c: &char| {
+        let wide = if c.is_ascii() { 1 } else { 2 };
+        let fits = wide <= left;
+        left = left.saturating_sub(wide);
+        fits
+    };
+    text.chars().filter(|c| !matches!(c, '\n' | '\t')).take_while(fits).collect()
+}
+
 impl Stream {
     /// Writes all bytes before it returns. While the reader does not read, it waits as long as the
     /// patience lasts.
     pub fn write(self, bytes: &[u8], patience: Patience<'_>) -> Result<(), Unwritten> {
+        clear_status();
         write_all(self.descriptor(), bytes, patience)
     }
 
@@ -97,6 +145,16 @@ pub fn accent(text: &str, accent: Accent, colored: bool) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_status_line_does_not_wrap() {
+        let check = |text: &str, columns, expected: &str| assert_eq!(cut(text, columns), expected);
+        check("short", 10, "short");
+        check("0123456789", 4, "0123");
+        check("a日本", 4, "a日");
+        check("a\n\tb", 4, "ab");
+        check("x", 0, "");
+    }
 
     #[test]
     fn colour_follows_the_rule_and_the_stream() {

@@ -1,12 +1,16 @@
 //! What happens beside the answer: notifications, oddities, questions.
 
+use std::time::Instant;
+
 use super::answers::Answers;
 use super::args::Format;
 use super::changes::Changes;
 use super::errors::Error;
 use super::explain::oddity_text;
 use super::output::events;
+use super::progress::Progress;
 use super::run::Run;
+use super::server_log;
 use crate::client::{Observer, Reply};
 use crate::protocol::Revision;
 use crate::protocol::json;
@@ -19,17 +23,25 @@ use crate::protocol::session::{Abilities, Asker, Oddity, Question, Session};
 #[derive(Debug)]
 pub(super) struct Watcher<'a> {
     run: &'a Run<'a>,
+    /// The server, as the command line names it.
+    server: String,
     answers: Answers,
+    progress: Progress,
     opened: Option<&'static Revision>,
-    refused: Option<Question>,
     /// What the server said to have changed.
     pub(super) changes: Changes,
 }
 
 impl<'a> Watcher<'a> {
-    pub(super) fn new(run: &'a Run<'a>) -> Result<Watcher<'a>, Error> {
-        let changes = Changes::default();
-        Ok(Watcher { answers: Answers::read(run)?, run, opened: None, refused: None, changes })
+    pub(super) fn new(run: &'a Run<'a>, server: &str) -> Result<Watcher<'a>, Error> {
+        Ok(Watcher {
+            answers: Answers::read(run, server)?,
+            progress: Progress::new(run),
+            server: server.to_owned(),
+            run,
+            opened: None,
+            changes: Changes::default(),
+        })
     }
 
     /// What the server may ask for: what the command line has answers to, and no more.
@@ -42,26 +54,34 @@ impl<'a> Watcher<'a> {
         self.opened
     }
 
-    /// The first question that was refused because nothing answers it.
-    pub(super) fn refused(&self) -> Option<&Question> {
-        self.refused.as_ref()
+    /// The first question that got no answer.
+    pub(super) fn refused(&self) -> Option<Question> {
+        self.answers.refusal().question()
     }
-}
 
-impl Observer for Watcher<'_> {
-    fn opened(&mut self, session: &Session) {
-        self.opened = session.about().map(|about| about.revision);
-        if let Some(revision) = self.opened {
-            self.run.remark(&format!("the server speaks revision {}", revision.date));
+    /// Why that question got no answer, if there is more to say than that nothing was given.
+    pub(super) fn why_refused(&self) -> Option<String> {
+        self.answers.refusal().why()
+    }
+
+    /// Shows what notifications are for, where it is wanted.
+    fn show(&mut self, notification: &Notification) {
+        let params = notification.params.as_ref().map_or("{}", json::Json::as_str);
+        match &*notification.method {
+            method::PROGRESS => self.progress.show(self.run, params, Instant::now()),
+            method::LOG_MESSAGE => {
+                let Some(wanted) = self.run.globals.log_level else { return };
+                let as_json = self.run.settings.json_errors;
+                let line = server_log::line(params, &self.server, wanted, as_json);
+                let _ = line.map(|line| self.run.say_foreign(&line));
+            }
+            method::ELICITED => self.run.remark("the page that was opened has reported back"),
+            _ => (),
         }
     }
 
-    fn notified(&mut self, notification: &Notification) {
-        self.changes.note(&notification.method);
-        let is_shown = self.run.settings.output == Format::Events || self.run.globals.notifications;
-        if !is_shown {
-            return;
-        }
+    /// Prints a notification as JSON, where it is wanted.
+    fn print(&self, notification: &Notification) {
         let text = text_of(notification);
         if json::validate(&text).is_err() {
             return self.run.warn("left out a notification that is not JSON");
@@ -78,6 +98,23 @@ impl Observer for Watcher<'_> {
             self.run.say_foreign(&format!("{text}\n"));
         }
     }
+}
+
+impl Observer for Watcher<'_> {
+    fn opened(&mut self, session: &Session) {
+        self.opened = session.about().map(|about| about.revision);
+        if let Some(revision) = self.opened {
+            self.run.remark(&format!("the server speaks revision {}", revision.date));
+        }
+    }
+
+    fn notified(&mut self, notification: &Notification) {
+        self.changes.note(&notification.method);
+        if self.run.settings.output == Format::Events || self.run.globals.notifications {
+            self.print(notification);
+        }
+        self.show(notification);
+    }
 
     fn odd(&mut self, oddity: &Oddity) -> bool {
         if self.run.globals.strict {
@@ -90,6 +127,7 @@ impl Observer for Watcher<'_> {
             | Oddity::Unusual(_)
             | Oddity::RetypedId(_)
             | Oddity::RequestInModernEra(_)
+            | Oddity::NoLogLevel(_)
             | Oddity::Undelivered(_) => self.run.warn(&oddity_text(oddity)),
         }
         true
@@ -97,12 +135,17 @@ impl Observer for Watcher<'_> {
 
     fn asked(&mut self, question: &Question) -> Reply {
         match self.answers.to(question) {
-            Some(answer) => Reply::Answer(Ok(answer)),
+            Some(reply) => reply,
             None if self.answers.must_suffice() => Reply::End,
             // The call can go on without an answer only where the server asked by a request.
             None if !matches!(question.from, Asker::Request(_)) => Reply::End,
             None => {
-                self.refused.get_or_insert_with(|| question.clone());
+                self.answers.refusal().note(question, None);
+                if &*question.method == method::ELICIT {
+                    // The call may succeed all the same, but perhaps not as it was meant.
+                    let text = "a question of the server was declined; see --elicit and --answer";
+                    self.run.warn(text);
+                }
                 Reply::Answer(match &*question.method {
                     method::ELICIT => Ok("{\"action\":\"decline\"}".to_owned()),
                     _ => Err(ErrorObject::method_not_found()),
@@ -113,7 +156,7 @@ impl Observer for Watcher<'_> {
 }
 
 /// A notification as one line of JSON.
-fn text_of(notification: &Notification) -> String {
+pub(super) fn text_of(notification: &Notification) -> String {
     let mut members = Members::new();
     members.push("method", &json::string(&notification.method));
     if let Some(params) = &notification.params {

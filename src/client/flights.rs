@@ -16,7 +16,7 @@ use super::retry::Policy;
 use super::{NoResult, Observer, Reply};
 use crate::protocol::json::Json;
 use crate::protocol::jsonrpc::{ErrorObject, Notification};
-use crate::protocol::message::{Fault, Sent};
+use crate::protocol::message::{Fault, Listening, Sent};
 use crate::protocol::revision::Revision;
 use crate::protocol::session::{
     Asker, Call, Event, Failure, Limit, Oddity, Question, Ticket, TimedOut,
@@ -70,6 +70,14 @@ pub enum Happening<T> {
     Notified(Notification),
     /// The server asks something.
     Asked(Question),
+    /// The server no longer wants the answer to a question that it asked.
+    Withdrawn(Asker),
+    /// The server has taken up a subscription, and will notify about what this filter says.
+    Subscribed(Json),
+    /// How it stands with the stream of what no request asked for.
+    Listening(Listening),
+    /// The connection is gone. Calls that were open end by themselves.
+    Closed(Fault),
     /// Something was not as it should be.
     Odd(Oddity),
 }
@@ -139,8 +147,13 @@ impl<T> Flights<T> {
                 }
                 Happening::Asked(question) => match observer.asked(&question) {
                     Reply::Answer(answer) => self.answer(link, question.from, answer),
+                    Reply::Later(answer) => link.ponder(question.from, answer),
                     Reply::End => self.end(link, question),
                 },
+                Happening::Withdrawn(_)
+                | Happening::Subscribed(_)
+                | Happening::Listening(_)
+                | Happening::Closed(_) => (),
             }
         }
     }
@@ -283,7 +296,11 @@ impl<T> Flights<T> {
                 self.touch_down(flight, Err(NoResult::Failed(failure)));
             }
             // The client answers challenges by itself.
-            Event::Closed(_) | Event::Challenged(_) => (),
+            Event::Challenged(_) => (),
+            Event::Closed(fault) => return Some(Happening::Closed(fault)),
+            Event::Withdrawn(asker) => return Some(Happening::Withdrawn(asker)),
+            Event::Subscribed(_, filter) => return Some(Happening::Subscribed(filter)),
+            Event::Listening(listening) => return Some(Happening::Listening(listening)),
             Event::Opened(revision) => return Some(Happening::Opened(revision)),
             Event::Notified(notification) => return Some(Happening::Notified(notification)),
             Event::Oddity(oddity) => return Some(Happening::Odd(oddity)),

@@ -9,12 +9,12 @@ use smol::LocalExecutor;
 
 use super::guard::Guard;
 use super::retry::{Breaker, Policy};
-use super::{Client, NoResult, Observer, Server, open};
+use super::{Client, NoResult, Observer, Pondered, Server, open};
 use crate::auth::{AuthError, Authorizer};
 use crate::env::Secret;
 use crate::protocol::jsonrpc::Limits;
 use crate::protocol::opening::Certainty;
-use crate::protocol::session::{Event, Profile};
+use crate::protocol::session::{Asker, Event, Profile};
 use crate::protocol::{Revision, Session};
 use crate::reactor::Timer;
 
@@ -178,11 +178,22 @@ impl<'a> Link<'a> {
         }
     }
 
-    /// Lets time pass until that instant, and deals with what the server says meanwhile.
-    pub async fn pause(&mut self, until: Instant, observer: &mut dyn Observer) {
+    /// Waits for something, and deals with what the server says meanwhile.
+    pub async fn meanwhile<T>(
+        &mut self,
+        what: impl Future<Output = T>,
+        observer: &mut dyn Observer,
+    ) -> T {
         match &mut self.client {
-            Some(client) => client.pause(until, observer).await,
-            None => Timer::at(until).await,
+            Some(client) => client.meanwhile(what, observer).await,
+            None => what.await,
+        }
+    }
+
+    /// Finds the answer to a question beside everything else, and gives it to whoever asks.
+    pub fn ponder(&mut self, to: Asker, answer: Pondered) {
+        if let Some(client) = &mut self.client {
+            client.ponder(to, answer);
         }
     }
 

@@ -11,6 +11,7 @@
 
 pub mod retry;
 
+mod answering;
 mod flights;
 mod guard;
 mod link;
@@ -23,6 +24,8 @@ use std::time::{Duration, Instant};
 
 use futures_lite::FutureExt;
 
+use self::answering::Answering;
+pub use self::answering::Pondered;
 pub use self::flights::{Flights, Happening, Landed};
 use self::guard::Guard;
 pub use self::link::{Access, Link};
@@ -32,7 +35,9 @@ pub use self::rehearse::rehearse;
 use crate::protocol::Session;
 use crate::protocol::jsonrpc::{ErrorObject, Notification};
 use crate::protocol::message::Incoming;
-use crate::protocol::session::{Call, Event, Failure, Fate, Oddity, Output, Question, Ticket};
+use crate::protocol::session::{
+    Asker, Call, Event, Failure, Fate, Oddity, Output, Question, Ticket,
+};
 use crate::reactor::Timer;
 use crate::transport::Connection;
 
@@ -45,6 +50,7 @@ pub struct Client {
     session: Session,
     connection: Connection,
     transport: smol::Task<()>,
+    answering: Answering,
     guard: Guard,
 }
 
@@ -65,6 +71,8 @@ pub trait Observer {
 pub enum Reply {
     /// The answer, JSON text, or why there is none.
     Answer(Result<String, ErrorObject>),
+    /// The same, but it takes time. The conversation goes on meanwhile.
+    Later(Pondered),
     /// The call must end.
     End,
 }
@@ -94,7 +102,9 @@ enum Next {
     Incoming(Incoming),
     Timeout,
     /// Whether there are other credentials now.
-    Answered(bool),
+    Authorized(bool),
+    /// The answer to a question.
+    Answered(Asker, Result<String, ErrorObject>),
 }
 
 impl NoResult {
@@ -128,16 +138,18 @@ impl Client {
         }
     }
 
-    /// Lets time pass until that instant, and deals with what the server says meanwhile.
-    pub async fn pause(&mut self, until: Instant, observer: &mut dyn Observer) {
+    /// Waits for something, and deals with what the server says meanwhile.
+    pub async fn meanwhile<T>(
+        &mut self,
+        what: impl Future<Output = T>,
+        observer: &mut dyn Observer,
+    ) -> T {
+        let mut what = std::pin::pin!(what);
         loop {
-            let passed = async {
-                Timer::at(until).await;
-                None
-            };
-            match passed.or(async { Some(self.next_event().await) }).await {
-                Some(event) => self.note(event, observer),
-                None => return,
+            let done = async { Ok(what.as_mut().await) };
+            match done.or(async { Err(self.next_event().await) }).await {
+                Ok(done) => return done,
+                Err(event) => self.note(event, observer),
             }
         }
     }
@@ -150,13 +162,20 @@ impl Client {
             Event::Oddity(oddity) => drop(observer.odd(&oddity)),
             Event::Asked(question) => match observer.asked(&question) {
                 Reply::Answer(answer) => self.session.answer(question.from, answer),
+                Reply::Later(answer) => self.ponder(question.from, answer),
                 Reply::End => {
                     let refusal = ErrorObject::method_not_found();
                     self.session.answer(question.from, Err(refusal));
                 }
             },
             Event::Answered(..) | Event::Failed(..) | Event::Closed(_) | Event::Challenged(_) => (),
+            Event::Withdrawn(_) | Event::Subscribed(..) | Event::Listening(_) => (),
         }
+    }
+
+    /// Finds the answer to a question beside everything else, and gives it to whoever asks.
+    pub fn ponder(&mut self, to: Asker, answer: Pondered) {
+        self.answering.begin(to, answer);
     }
 
     /// Begins a call.
@@ -180,25 +199,34 @@ impl Client {
         self.guard.prepare().await;
         match self.session.poll(Instant::now()) {
             Output::Event(Event::Challenged(challenged)) => self.guard.challenge(*challenged),
-            Output::Event(event) => return Some(event),
+            Output::Event(event) => {
+                self.answering.heed(&event);
+                return Some(event);
+            }
             Output::Transmit(outgoing) => self.connection.send(outgoing),
             Output::Wait(until) => self.wait(until).await,
         }
         None
     }
 
-    /// Waits for what comes first: something from the server, other credentials, or that instant.
+    /// Waits for what comes first: something from the server, other credentials, the answer to a
+    /// question, or that instant.
     async fn wait(&mut self, until: Option<Instant>) {
-        let answered = async { Next::Answered(self.guard.answered().await) };
+        let authorized = async { Next::Authorized(self.guard.answered().await) };
         let received =
             async { receive(&self.connection, until).await.map_or(Next::Timeout, Next::Incoming) };
-        let next = answered.or(received).await;
+        let answered = async {
+            let (asker, answer) = self.answering.next().await;
+            Next::Answered(asker, answer)
+        };
+        let next = authorized.or(received).or(answered).await;
         let now = Instant::now();
         match next {
             Next::Incoming(incoming) => self.session.handle_incoming(incoming, now),
             Next::Timeout => self.session.handle_timeout(now),
-            Next::Answered(true) => self.session.retry(now),
-            Next::Answered(false) => self.session.forgo(),
+            Next::Authorized(true) => self.session.retry(now),
+            Next::Authorized(false) => self.session.forgo(),
+            Next::Answered(asker, answer) => self.session.answer(asker, answer),
         }
     }
 
@@ -206,6 +234,8 @@ impl Client {
     /// until the transport has shut down. When `hurry` is ready, there is no more time to be polite.
     pub async fn close(mut self, hurry: impl Future) {
         let now = Instant::now();
+        // Nobody is asked any more.
+        self.answering = Answering::default();
         self.session.cancel_all("the client gave up");
         loop {
             match self.session.poll(now) {

@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use smol::LocalExecutor;
 
-use super::Client;
 use super::guard::Guard;
+use super::{Answering, Client};
 use crate::protocol::Session;
 use crate::protocol::jsonrpc::Limits;
 use crate::protocol::opening::Certainty;
@@ -44,5 +44,6 @@ pub fn open(
         Server::Sse(target) => executor.spawn(sse::run(target, limits, port)),
         Server::Shared(target) => executor.spawn(shared::run(target, limits, port)),
     };
-    Client { session, connection, transport, guard: Guard::default() }
+    let (guard, answering) = (Guard::default(), Answering::default());
+    Client { session, connection, transport, answering, guard }
 }

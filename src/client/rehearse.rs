@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use crate::protocol::json::Json;
 use crate::protocol::jsonrpc::{Answer, Id, Message, Response};
-use crate::protocol::message::{Delivery, Incoming, Outgoing};
+use crate::protocol::message::{Delivery, Incoming, Listening, Outgoing};
 use crate::protocol::method;
 use crate::protocol::opening::Certainty;
 use crate::protocol::revision::{Era, Revision};
@@ -38,7 +38,7 @@ pub fn rehearse(certainty: Certainty, profile: Profile, call: Call) -> Vec<Outgo
 fn stand_in(outgoing: &Outgoing, certainty: Certainty) -> Option<Incoming> {
     let Delivery { id, head, .. } = match outgoing {
         Outgoing::Deliver(delivery) => delivery,
-        Outgoing::Listen(_) => return Some(Incoming::Listening(true)),
+        Outgoing::Listen(_) => return Some(Incoming::Listening(Listening::Open)),
         Outgoing::Cancel { .. } => return None,
     };
     let result = match &*head.method {
@@ -82,6 +82,7 @@ mod tests {
                 relays: false,
                 authorizes: false,
                 extensions: Vec::new(),
+                log_level: None,
             };
             let call = Call { method: method::CALL_TOOL.into(), ..Call::default() };
             let transmitted = rehearse(certainty, profile, call);

@@ -1,5 +1,7 @@
 //! JSON numbers by value, without binary floating point.
 
+use std::cmp::Ordering;
+
 /// A number as sign, digits and power of ten, in the one form that equal numbers share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Decimal {
@@ -38,6 +40,26 @@ impl Decimal {
     /// Whether the number has no fraction: `42`, `4.20e1`, `1.0`.
     pub(crate) fn is_integer(&self) -> bool {
         self.exponent >= 0
+    }
+
+    /// Whether the number is less than, equal to or greater than another.
+    pub(crate) fn compare(&self, other: &Decimal) -> Ordering {
+        let sign = |number: &Decimal| match (number.digits.is_empty(), number.negative) {
+            (true, _) => 0,
+            (false, true) => -1,
+            (false, false) => 1,
+        };
+        // Where the first digit stands decides, and then the digits, as of a text.
+        let magnitude = |number: &Decimal| number.exponent + signed(number.digits.len());
+        let by_size = || {
+            let by_place = magnitude(self).cmp(&magnitude(other));
+            by_place.then_with(|| self.digits.cmp(&other.digits))
+        };
+        sign(self).cmp(&sign(other)).then_with(|| match sign(self) {
+            0 => Ordering::Equal,
+            1 => by_size(),
+            _ => by_size().reverse(),
+        })
     }
 
     /// The number as a machine integer; `None` when it has a fraction or does not fit.
@@ -89,6 +111,38 @@ fn signed(length: usize) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_in_order_whatever_their_spelling() {
+        let ordered = [
+            "-1e400",
+            "-10.5",
+            "-10",
+            "-1.51",
+            "-1.5",
+            "-0.1",
+            "0",
+            "1e-400",
+            "0.99",
+            "1",
+            "1.01",
+            "9",
+            "10",
+            "10.000000000000000000001",
+            "11",
+            "1e2",
+            "9007199254740993",
+            "1e400",
+        ];
+        for (at, left) in ordered.iter().enumerate() {
+            for (other, right) in ordered.iter().enumerate() {
+                let [left, right] = [left, right].map(|text| Decimal::parse(text).unwrap());
+                assert_eq!(left.compare(&right), at.cmp(&other), "{left:?} {right:?}");
+            }
+        }
+        let [one, other] = ["-0", "0.0e5"].map(|text| Decimal::parse(text).unwrap());
+        assert_eq!(one.compare(&other), Ordering::Equal);
+    }
 
     #[test]
     fn only_the_grammar_of_json_makes_a_number() {

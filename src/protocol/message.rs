@@ -1,6 +1,7 @@
 //! What passes between the session and a transport.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use super::json::Json;
 use super::jsonrpc::decode::Decoded;
@@ -74,8 +75,8 @@ pub enum Incoming {
         /// What happened.
         fault: Fault,
     },
-    /// The stream asked for by [`Outgoing::Listen`] is open, or never will be (`false`).
-    Listening(bool),
+    /// How it stands with the stream asked for by [`Outgoing::Listen`].
+    Listening(Listening),
     /// Whoever carries our requests has a session open with the server: we share it.
     Joined {
         /// The revision that is spoken there.
@@ -96,6 +97,25 @@ pub enum Incoming {
     Skipped(Malformed),
     /// The connection is gone.
     Closed(Fault),
+}
+
+/// How it stands with the stream of what no request asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Listening {
+    /// It is open, or may be taken to be.
+    Open,
+    /// It broke off and will be opened again.
+    Broken {
+        /// When that will be.
+        again_in: Duration,
+    },
+    /// The server refuses it.
+    Refused {
+        /// The HTTP status.
+        status: u16,
+    },
+    /// It broke off again and again, and will not be opened any more.
+    Lost,
 }
 
 /// How the stream that was to carry a response ended without it. The texts are for people.

@@ -25,6 +25,18 @@ pub const CANCELLED: &str = "notifications/cancelled";
 pub const PROGRESS: &str = "notifications/progress";
 /// `notifications/message`.
 pub const LOG_MESSAGE: &str = "notifications/message";
+/// `notifications/elicitation/complete`.
+pub const ELICITED: &str = "notifications/elicitation/complete";
+/// `notifications/subscriptions/acknowledged`.
+pub const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
+/// `notifications/tools/list_changed`.
+pub const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
+/// `notifications/prompts/list_changed`.
+pub const PROMPTS_CHANGED: &str = "notifications/prompts/list_changed";
+/// `notifications/resources/list_changed`.
+pub const RESOURCES_CHANGED: &str = "notifications/resources/list_changed";
+/// `notifications/resources/updated`.
+pub const RESOURCE_UPDATED: &str = "notifications/resources/updated";
 /// `server/discover`.
 pub const DISCOVER: &str = "server/discover";
 /// `ping`.
@@ -43,6 +55,10 @@ pub const READ_RESOURCE: &str = "resources/read";
 pub const LIST_PROMPTS: &str = "prompts/list";
 /// `prompts/get`.
 pub const GET_PROMPT: &str = "prompts/get";
+/// `skills/list` (Skills Extension).
+pub const LIST_SKILLS: &str = "skills/list";
+/// `skills/get` (Skills Extension).
+pub const GET_SKILL: &str = "skills/get";
 /// `completion/complete`.
 pub const COMPLETE: &str = "completion/complete";
 /// `tasks/get`.
@@ -53,6 +69,12 @@ pub const TASK_RESULT: &str = "tasks/result";
 pub const UPDATE_TASK: &str = "tasks/update";
 /// `tasks/cancel`.
 pub const CANCEL_TASK: &str = "tasks/cancel";
+/// `logging/setLevel`.
+pub const SET_LOG_LEVEL: &str = "logging/setLevel";
+/// `resources/subscribe`.
+pub const SUBSCRIBE: &str = "resources/subscribe";
+/// `subscriptions/listen`: a request that stays open until it is cancelled.
+pub const LISTEN: &str = "subscriptions/listen";
 /// `roots/list`, sent by servers.
 pub const LIST_ROOTS: &str = "roots/list";
 /// `elicitation/create`, sent by servers.
@@ -77,7 +99,7 @@ const fn task(name: &'static str, repeatable: bool) -> Facts {
     Facts { name, mirrored: Some("taskId"), repeatable, may_ask: false, pages: None }
 }
 
-static TABLE: [Facts; 15] = [
+static TABLE: [Facts; 20] = [
     plain(INITIALIZE),
     plain(DISCOVER),
     plain(PING),
@@ -88,11 +110,16 @@ static TABLE: [Facts; 15] = [
     named(READ_RESOURCE, "uri", true),
     list(LIST_PROMPTS, "prompts"),
     named(GET_PROMPT, "name", true),
+    list(LIST_SKILLS, "skills"),
+    plain(GET_SKILL),
     plain(COMPLETE),
     task(GET_TASK, true),
     task(TASK_RESULT, true),
     task(UPDATE_TASK, false),
     task(CANCEL_TASK, true),
+    plain(SET_LOG_LEVEL),
+    plain(SUBSCRIBE),
+    plain(LISTEN),
 ];
 
 /// The names of the methods that are known.

@@ -14,7 +14,7 @@ use super::jsonrpc::id::Echo;
 use super::jsonrpc::{Id, encode, scan};
 use super::params::Members;
 use super::revision::Revision;
-use super::session::{Abilities, Fate};
+use super::session::{Abilities, Fate, SUBSCRIPTION};
 
 /// The request that comes first, with [`OPENING_ID`].
 pub const OPEN: &str = "session/open";
@@ -27,7 +27,7 @@ pub const FAILED: &str = "session/failed";
 pub const OPENING_ID: u64 = 0;
 
 /// The number of this protocol.
-const VERSION: &str = "1";
+const VERSION: &str = "2";
 
 /// What a program wants to share.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +64,8 @@ impl Opening {
             server: string("server")?,
             identity: string("identity")?,
             abilities: Abilities {
-                elicitation: able("elicitation"),
+                forms: able("forms"),
+                urls: able("urls"),
                 sampling: able("sampling"),
                 roots: able("roots"),
             },
@@ -73,9 +74,9 @@ impl Opening {
 }
 
 impl Abilities {
-    fn named(self) -> [(&'static str, bool); 3] {
-        let Abilities { elicitation, sampling, roots } = self;
-        [("elicitation", elicitation), ("sampling", sampling), ("roots", roots)]
+    fn named(self) -> [(&'static str, bool); 4] {
+        let Abilities { forms, urls, sampling, roots } = self;
+        [("forms", forms), ("urls", urls), ("sampling", sampling), ("roots", roots)]
     }
 }
 
@@ -114,6 +115,26 @@ pub fn read_headers(params: &str) -> Option<(Id, Vec<(String, String)>)> {
     let headers = scan::members(scan::member(params, "headers")?);
     let headers = headers.map(|(name, value)| Some((name.into_owned(), text(value)?)));
     Some((id, headers.collect::<Option<Vec<_>>>()?))
+}
+
+/// The parameters of a notification about one call, as they are for the caller: with the token
+/// that it chose, and the id that it gave to its request. All else stays as it came.
+pub fn readdress(params: &str, token: Option<&str>, id: &Id) -> String {
+    let mut members = Members::new();
+    for (name, value) in scan::members(params) {
+        match &*name {
+            "progressToken" => members.push(&name, token.unwrap_or(value)),
+            "_meta" => {
+                let mut meta = Members::new();
+                for (key, value) in scan::members(value) {
+                    meta.push(&key, if key == SUBSCRIPTION { id.as_json() } else { value });
+                }
+                members.push(&name, &meta.finish());
+            }
+            _ => members.push(&name, value),
+        }
+    }
+    members.finish()
 }
 
 /// How far requests came, by the words for it.
@@ -155,12 +176,12 @@ mod tests {
         let opening = Opening {
             server: "exec:'a \"b'".to_owned(),
             identity: "sha256:00".to_owned(),
-            abilities: Abilities { elicitation: true, sampling: false, roots: true },
+            abilities: Abilities { forms: true, urls: false, sampling: false, roots: true },
         };
         let line = opening.to_line();
         assert_eq!(Opening::read(params(&line)), Some(opening));
         assert!(line.starts_with(r#"{"jsonrpc":"2.0","id":0,"method":"session/open","#), "{line}");
-        let other = line.replace("\"version\":1", "\"version\":2");
+        let other = line.replace("\"version\":2", "\"version\":1");
         assert_eq!(Opening::read(params(&other)), None);
     }
 
@@ -173,6 +194,25 @@ mod tests {
             assert_eq!(read_opened(&result), Some((revision, greeting)));
         }
         assert_eq!(read_opened(r#"{"revision":"1"}"#), None);
+    }
+
+    #[test]
+    fn a_notification_is_readdressed() {
+        let check = |params: &str, expected: &str| {
+            assert_eq!(readdress(params, Some("\"t\""), &Id::from_json("7")), expected);
+        };
+        check(
+            r#"{"progressToken":3,"progress":1.0,"total": 12345678901234567890}"#,
+            r#"{"progressToken":"t","progress":1.0,"total":12345678901234567890}"#,
+        );
+        check(
+            r#"{"_meta":{"a":1,"io.modelcontextprotocol/subscriptionId":3},"uri":"x"}"#,
+            r#"{"_meta":{"a":1,"io.modelcontextprotocol/subscriptionId":7},"uri":"x"}"#,
+        );
+        assert_eq!(
+            readdress(r#"{"progressToken":3}"#, None, &Id::from_json("7")),
+            r#"{"progressToken":3}"#
+        );
     }
 
     #[test]

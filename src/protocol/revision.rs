@@ -30,6 +30,24 @@ pub enum HttpCancel {
     HangUp,
 }
 
+/// How a client says which log messages it wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogLevelBy {
+    /// By `logging/setLevel`, for the session.
+    Request,
+    /// By a member of `_meta`, request by request.
+    Meta,
+}
+
+/// How a client subscribes to changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SubscribeBy {
+    /// To resources one by one, by `resources/subscribe`; changes of lists come unasked.
+    Resource,
+    /// By `subscriptions/listen`, a request that stays open and says what is wanted.
+    Listen,
+}
+
 /// How a long call becomes a task, which outlives the request that began it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tasks {
@@ -69,6 +87,10 @@ pub struct Revision {
     pub resumable: bool,
     /// Whether there is a stream for what no request asked for, opened by GET.
     pub listen_stream: bool,
+    /// How log messages are asked for.
+    pub log_level: LogLevelBy,
+    /// How changes are subscribed to.
+    pub subscribe: SubscribeBy,
     /// Whether list and read results carry `ttlMs` and `cacheScope`.
     pub cacheable: bool,
     /// Whether the client may declare `elicitation`.
@@ -92,6 +114,8 @@ static TABLE: [Revision; 5] = [
         mirrored_headers: false,
         resumable: false,
         listen_stream: true,
+        log_level: LogLevelBy::Request,
+        subscribe: SubscribeBy::Resource,
         cacheable: false,
         elicitation: false,
         elicitation_modes: false,
@@ -109,6 +133,8 @@ static TABLE: [Revision; 5] = [
         mirrored_headers: false,
         resumable: true,
         listen_stream: true,
+        log_level: LogLevelBy::Request,
+        subscribe: SubscribeBy::Resource,
         cacheable: false,
         elicitation: false,
         elicitation_modes: false,
@@ -126,6 +152,8 @@ static TABLE: [Revision; 5] = [
         mirrored_headers: false,
         resumable: true,
         listen_stream: true,
+        log_level: LogLevelBy::Request,
+        subscribe: SubscribeBy::Resource,
         cacheable: false,
         elicitation: true,
         elicitation_modes: false,
@@ -143,6 +171,8 @@ static TABLE: [Revision; 5] = [
         mirrored_headers: false,
         resumable: true,
         listen_stream: true,
+        log_level: LogLevelBy::Request,
+        subscribe: SubscribeBy::Resource,
         cacheable: false,
         elicitation: true,
         elicitation_modes: true,
@@ -160,6 +190,8 @@ static TABLE: [Revision; 5] = [
         mirrored_headers: true,
         resumable: false,
         listen_stream: false,
+        log_level: LogLevelBy::Meta,
+        subscribe: SubscribeBy::Listen,
         cacheable: true,
         elicitation: true,
         elicitation_modes: true,

@@ -16,7 +16,7 @@ use crate::protocol::framing::jsonl::Lines;
 use crate::protocol::jsonrpc::decode::Decoded;
 use crate::protocol::jsonrpc::id::Echo;
 use crate::protocol::jsonrpc::{Limits, Message, Notification, Response, decode};
-use crate::protocol::message::{Delivery, Fault, FaultKind, Incoming, Outgoing, Sent};
+use crate::protocol::message::{Delivery, Fault, FaultKind, Incoming, Listening, Outgoing, Sent};
 use crate::protocol::relay::{self, Opening};
 use crate::protocol::trace::{Direction, Trace};
 
@@ -145,7 +145,7 @@ fn lines(outgoing: Outgoing, trace: &Trace, port: &Port) -> String {
         Outgoing::Cancel { notice: None, .. } => return String::new(),
         Outgoing::Listen(_) => {
             // One channel carries everything: it is open already.
-            let _ = port.inbox.push(Incoming::Listening(true));
+            let _ = port.inbox.push(Incoming::Listening(Listening::Open));
             return String::new();
         }
     };

@@ -4,6 +4,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 use std::time::Instant;
 
+use serde_json::json;
+
 use crate::support::{Scratch, finish, run};
 use crate::world::{World, get, with_browser};
 
@@ -30,6 +32,20 @@ fn one_login_lasts() {
     assert_eq!(world.count("POST /token"), 1);
     // With a token there is nothing to find out.
     assert_eq!(world.count("GET /.well-known"), 2);
+}
+
+#[test]
+fn an_issuer_may_be_listed_with_the_slash_of_an_empty_path() {
+    let (world, scratch) = (World::new(), Scratch::new());
+    let listed = json!([format!("{}/", world.origin)]);
+    world.state().resource.insert("authorization_servers".to_owned(), listed);
+    world.log_in(&scratch, &[]);
+    // It stays the same one: neither is a new client registered nor somebody asked to log in.
+    world.forget_tokens();
+    let called = run(&mut scratch.mcpmini(["call", &world.url(), "echo"]));
+    assert_eq!((called.code, called.out.as_str()), (0, "hello\n"), "{called:?}");
+    assert_eq!(world.count("POST /register"), 1);
+    assert_eq!(world.count("POST /token refresh_token"), 1);
 }
 
 #[test]

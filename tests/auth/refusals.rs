@@ -35,7 +35,7 @@ fn the_metadata_of_another_server() {
 #[test]
 fn the_metadata_of_another_issuer() {
     let world = World::new();
-    for said in ["https://honest.example".to_owned(), format!("{}/", world.origin)] {
+    for said in ["https://honest.example".to_owned(), format!("{}//", world.origin)] {
         world.state().server = members(json!({ "issuer": said }));
         refused(&world, &[], &format!("is by another issuer, {said}"));
     }
@@ -52,6 +52,11 @@ fn an_answer_from_another_issuer() {
     }));
     refused(&world, &[], "came from another issuer; it is not used");
     assert_eq!(tenant.count("GET /authorize"), 1);
+    // Here not even the slash of an empty path is let through.
+    let world = World::new();
+    world.state().server = members(json!({ "issuer": format!("{}/", world.origin) }));
+    refused(&world, &[], "came from another issuer; it is not used");
+    assert_eq!(world.count("GET /authorize"), 1);
 }
 
 #[test]

@@ -130,7 +130,6 @@ impl World {
         Ok(())
     }
 
-    #[expect(clippy::too_many_lines, reason = "one arm for each page of the server")]
     fn answer(&self, request: &Request) -> (u16, String, String) {
         let path = request.path.split('?').next().unwrap_or_default();
         let form = request.form();
@@ -160,18 +159,7 @@ impl World {
                 (201, json, answer.to_string())
             }
             "/authorize" => {
-                let query = parse(request.path.split_once('?').map_or("", |(_, query)| query));
-                let mut state = self.state();
-                state.count += 1;
-                let code = format!("code-{}", state.count);
-                let location = format!(
-                    "{}?code={code}&state={}&iss={}",
-                    query["redirect_uri"],
-                    query["state"],
-                    encode(&self.origin)
-                );
-                state.codes.insert(code, query);
-                (302, format!("Location: {location}\r\n"), String::new())
+                (302, format!("Location: {}\r\n", self.authorize(request)), String::new())
             }
             "/token" => self.token(&form, request),
             "/device" => {
@@ -194,6 +182,19 @@ impl World {
             }
             _ => (404, String::new(), "not here".to_owned()),
         }
+    }
+
+    /// Where the page sends a person who agrees.
+    fn authorize(&self, request: &Request) -> String {
+        let query = parse(request.path.split_once('?').map_or("", |(_, query)| query));
+        let mut state = self.state();
+        state.count += 1;
+        let code = format!("code-{}", state.count);
+        let issuer = encode(&self.origin);
+        let location =
+            format!("{}?code={code}&state={}&iss={issuer}", query["redirect_uri"], query["state"]);
+        state.codes.insert(code, query);
+        location
     }
 
     fn metadata(&self) -> Value {

@@ -141,6 +141,12 @@ auth/*)
     list
     call test-tool '{}'
     ;;
+sep-2640-client-no-prefetch)
+    run skills "$url"
+    ;;
+sep-2640-client-verify-*)
+    run skill "$url" skill://pdf-processing/SKILL.md --with-files
+    ;;
 *)
     echo "client.sh: no commands for the scenario $MCP_CONFORMANCE_SCENARIO" >&2
     exit 2

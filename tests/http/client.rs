@@ -6,7 +6,7 @@ use futures_lite::FutureExt;
 use futures_lite::future::zip;
 use mcpmini::net::{Address, Settings};
 use mcpmini::protocol::jsonrpc::{Limits, Message};
-use mcpmini::protocol::message::{Delivery, Ending, Head};
+use mcpmini::protocol::message::{Delivery, Ending, Head, Listening};
 use mcpmini::protocol::{Incoming, Outgoing, Revision};
 use mcpmini::transport::http::Target;
 use mcpmini::transport::{Connection, http, sse};
@@ -159,7 +159,12 @@ pub(crate) fn short(incoming: &Incoming) -> String {
             format!("broken {id:?} {:?} {:?}: {}", fault.kind, fault.sent, fault.text)
         }
         Incoming::Closed(fault) => format!("closed {:?}: {}", fault.kind, fault.text),
-        Incoming::Listening(open) => format!("listening {open}"),
+        Incoming::Listening(listening) => match listening {
+            Listening::Open => "listening".to_owned(),
+            Listening::Broken { again_in } => format!("again in {again_in:?}"),
+            Listening::Refused { status } => format!("not listening: {status}"),
+            Listening::Lost => "not listening".to_owned(),
+        },
         Incoming::Responding(id) => format!("responding {id}"),
         Incoming::Skipped(_) => "skipped".to_owned(),
         Incoming::Unusual(unusual) => format!("unusual {unusual:?}"),

@@ -51,7 +51,7 @@ fn the_id_comes_from_initialize_only_and_goes_on_all_that_follows() {
         assert_eq!(next(connection).await, "response 1 {}");
         connection.send(notification("notifications/initialized", OLD));
         connection.send(Outgoing::Listen(revision(OLD)));
-        assert_eq!(next(connection).await, "listening false");
+        assert_eq!(next(connection).await, "not listening: 405");
         connection.send(request(2, "tools/call", OLD));
         assert_eq!(next(connection).await, "response 2 {}");
         connection.send(response("7", OLD));

@@ -77,7 +77,7 @@ fn messages_are_posted_to_the_endpoint_and_answered_on_the_stream() {
             connection.send(notification("notifications/initialized", OLD));
             connection.send(Outgoing::Listen(revision(OLD)));
             connection.send(request(2, "tools/call", OLD));
-            assert_eq!(next(connection).await, "listening true");
+            assert_eq!(next(connection).await, "listening");
             assert_eq!(next(connection).await, "response 2 {}");
         });
         let post = "POST /messages?id=7&x=1%202";

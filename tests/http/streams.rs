@@ -240,7 +240,7 @@ fn a_silent_listening_stream_counts_as_open() {
     converse(target(&server.url()), async |connection| {
         connection.send(notification("notifications/initialized", OLD));
         connection.send(Outgoing::Listen(revision(OLD)));
-        assert_eq!(next(connection).await, "listening true");
+        assert_eq!(next(connection).await, "listening");
         connection.send(request(1, "tools/call", OLD));
         assert_eq!(next(connection).await, "response 1 {}");
         assert_eq!(next(connection).await, "request 5 ping");
@@ -262,7 +262,8 @@ fn a_server_without_a_listening_stream_is_no_failure() {
         });
         converse(target(&server.url()), async |connection| {
             connection.send(Outgoing::Listen(revision(OLD)));
-            assert_eq!(next(connection).await, "listening false", "{status}");
+            let refused = format!("not listening: {}", &status[..3]);
+            assert_eq!(next(connection).await, refused);
             connection.send(request(1, "tools/call", OLD));
             assert_eq!(next(connection).await, "response 1 {}");
         });
@@ -284,11 +285,16 @@ fn a_listening_stream_is_opened_again() {
     });
     converse(target(&server.url()), async |connection| {
         connection.send(Outgoing::Listen(revision(OLD)));
-        assert_eq!(next(connection).await, "listening true");
+        assert_eq!(next(connection).await, "listening");
         assert_eq!(next(connection).await, "notification one");
+        assert_eq!(next(connection).await, "again in 30ms");
         assert_eq!(next(connection).await, "notification two");
+        assert_eq!(next(connection).await, "again in 30ms");
         // Five attempts bring nothing more.
-        assert_eq!(next(connection).await, "listening false");
+        for wait in ["30ms", "60ms", "120ms", "240ms"] {
+            assert_eq!(next(connection).await, format!("again in {wait}"));
+        }
+        assert_eq!(next(connection).await, "not listening");
         nothing(connection, Duration::from_millis(100)).await;
     });
     let requests = server.requests();

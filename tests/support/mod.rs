@@ -190,9 +190,18 @@ pub(crate) struct HttpDemo {
 
 impl HttpDemo {
     pub(crate) fn start(flags: &[&str]) -> Self {
+        Self::start_with("--http", flags)
+    }
+
+    /// The same with the binding of 2024-11-05.
+    pub(crate) fn start_sse(flags: &[&str]) -> Self {
+        Self::start_with("--sse", flags)
+    }
+
+    fn start_with(binding: &str, flags: &[&str]) -> Self {
         let mut command = Command::new(demo_path());
         let mut child =
-            command.args(["--http", "0"]).args(flags).stdout(Stdio::piped()).spawn().unwrap();
+            command.args([binding, "0"]).args(flags).stdout(Stdio::piped()).spawn().unwrap();
         let mut url = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut url).unwrap();
         Self { child, url: url.trim().to_owned() }

@@ -13,7 +13,7 @@ pub(super) use self::printer::Printer;
 pub(super) use self::save::{Folder, Item};
 
 use self::blocks::{long_text_of, push_lines};
-use self::selection::{excerpt, mismatch};
+pub(super) use self::selection::{excerpt, mismatch};
 use super::args::Format;
 use super::args::values::Expectation;
 use super::errors::{Error, Phase};

@@ -101,15 +101,34 @@ impl<'a> Folder<'a> {
         output::place(&self.path, &name, item.bytes)?;
         let mut saved = Members::new();
         saved.push("block", &item.number.to_string());
-        saved.push("path", &json::string(&self.shown.join(&name).to_string_lossy()));
-        if let Some(mime_type) = item.mime_type {
+        self.tell(saved, &name, item.mime_type, item.bytes.len());
+        Ok(())
+    }
+
+    /// Writes bytes to a file below the directory, whole or not at all, and tells its path on
+    /// standard error. The path must be one that does not lead out.
+    pub(in crate::cli) fn put_below(&self, path: &str, bytes: &[u8]) -> Result<(), Error> {
+        let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let directory = self.path.join(parent);
+        fs::create_dir_all(&directory).map_err(|error| {
+            let shown = self.shown.join(parent);
+            let text = format!("cannot make the directory {}: {error}", shown.display());
+            Error::new(Exit::Config, text).phase(Phase::Output)
+        })?;
+        output::place(&directory, name, bytes)?;
+        self.tell(Members::new(), path, None, bytes.len());
+        Ok(())
+    }
+
+    fn tell(&self, mut saved: Members, name: &str, mime_type: Option<&str>, bytes: usize) {
+        saved.push("path", &json::string(&self.shown.join(name).to_string_lossy()));
+        if let Some(mime_type) = mime_type {
             saved.push("mimeType", &json::string(mime_type));
         }
-        saved.push("bytes", &item.bytes.len().to_string());
+        saved.push("bytes", &bytes.to_string());
         if !self.run.globals.quiet {
             self.run.say_foreign(&format!("{{\"saved\":{}}}\n", saved.finish()));
         }
-        Ok(())
     }
 }
 

@@ -73,7 +73,7 @@ fn outline(result: &str, pointer: &Pointer) -> String {
 }
 
 /// The beginning of a text, enough of it to see what is wrong.
-pub(super) fn excerpt(text: &str) -> Cow<'_, str> {
+pub(in crate::cli) fn excerpt(text: &str) -> Cow<'_, str> {
     const LENGTH: usize = 200;
     match text.char_indices().nth(LENGTH) {
         None => Cow::Borrowed(text),
@@ -82,7 +82,7 @@ pub(super) fn excerpt(text: &str) -> Cow<'_, str> {
 }
 
 /// An answer that is not what it was required to be.
-pub(super) fn mismatch(text: impl Into<String>) -> Error {
+pub(in crate::cli) fn mismatch(text: impl Into<String>) -> Error {
     Error::new(Exit::Mismatch, text).phase(Phase::Output).sent(Sent::Yes)
 }
 

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use super::keyword::{NotOneOf, keywords};
 use crate::protocol::Revision;
+use crate::protocol::model::log::Level;
 use crate::protocol::similar::closest;
 
 keywords! {
@@ -157,24 +158,92 @@ pub enum Elicit {
     Defaults,
     /// Answer from a file.
     Answers(PathBuf),
+    /// Ask the person at the terminal, if there is one.
+    Ask,
+    /// Ask a program, named by its command line.
+    Program(String),
 }
 
 impl FromStr for Elicit {
     type Err = NotOneOf;
 
     fn from_str(given: &str) -> Result<Elicit, NotOneOf> {
-        match (given, given.strip_prefix("answers:")) {
-            ("decline", _) => Ok(Elicit::Decline),
-            ("cancel", _) => Ok(Elicit::Cancel),
-            ("fail", _) => Ok(Elicit::Fail),
-            ("defaults", _) => Ok(Elicit::Defaults),
-            (_, Some(file)) if !file.is_empty() => Ok(Elicit::Answers(file.into())),
+        let after = |prefix| given.strip_prefix(prefix).filter(|rest: &&str| !rest.is_empty());
+        match (given, after("answers:"), after("cmd:")) {
+            ("decline", ..) => Ok(Elicit::Decline),
+            ("cancel", ..) => Ok(Elicit::Cancel),
+            ("fail", ..) => Ok(Elicit::Fail),
+            ("defaults", ..) => Ok(Elicit::Defaults),
+            ("ask", ..) => Ok(Elicit::Ask),
+            (_, Some(file), _) => Ok(Elicit::Answers(file.into())),
+            (_, _, Some(program)) => Ok(Elicit::Program(program.to_owned())),
             _ => Err(NotOneOf {
                 given: given.to_owned(),
-                allowed: vec!["decline", "cancel", "fail", "defaults", "answers:FILE"],
+                allowed: vec![
+                    "decline",
+                    "cancel",
+                    "fail",
+                    "defaults",
+                    "ask",
+                    "answers:FILE",
+                    "cmd:PROG",
+                ],
             }),
         }
     }
+}
+
+/// Who answers when the server asks for a language model (`--sample`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sample {
+    /// Nobody.
+    Fail,
+    /// A program, named by its command line.
+    Program(String),
+}
+
+impl FromStr for Sample {
+    type Err = NotOneOf;
+
+    fn from_str(given: &str) -> Result<Sample, NotOneOf> {
+        match (given, given.strip_prefix("cmd:")) {
+            ("fail", _) => Ok(Sample::Fail),
+            (_, Some(program)) if !program.is_empty() => Ok(Sample::Program(program.to_owned())),
+            _ => Err(NotOneOf { given: given.to_owned(), allowed: vec!["fail", "cmd:PROG"] }),
+        }
+    }
+}
+
+/// How progress is shown (`--progress`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// As a bar, when standard error is a terminal and the call takes long.
+    Auto,
+    /// Not at all.
+    None,
+    /// As JSON, one line per report, on standard error. `jsonl` says the same.
+    Json,
+}
+
+impl FromStr for Progress {
+    type Err = NotOneOf;
+
+    fn from_str(given: &str) -> Result<Progress, NotOneOf> {
+        match given {
+            "auto" => Ok(Progress::Auto),
+            "none" => Ok(Progress::None),
+            "json" | "jsonl" => Ok(Progress::Json),
+            _ => Err(NotOneOf { given: given.to_owned(), allowed: vec!["auto", "none", "json"] }),
+        }
+    }
+}
+
+/// The level of a log message (`--log-level`).
+pub(super) fn log_level(given: &str) -> Result<Level, NotOneOf> {
+    Level::named(given).ok_or_else(|| NotOneOf {
+        given: given.to_owned(),
+        allowed: Level::NAMES.iter().map(|(_, name)| *name).collect(),
+    })
 }
 
 /// Where a bearer token comes from (`--bearer-file`).

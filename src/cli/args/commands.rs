@@ -13,9 +13,10 @@ use super::globals::Globals;
 use super::login_commands::{Login, Logout, Token};
 use super::many::{Batch, Bench, Cache, Servers, Session, wait};
 use super::primitives::{
-    Complete, Find, Prompt, Prompts, Read, Resources, Task, TaskAction, Templates, folder,
+    Complete, Find, Prompt, Prompts, Read, Resources, Task, TaskAction, Templates, Watch, folder,
 };
 use super::shell_commands::{Completions, Replay};
+use super::skill_commands::{Skill, Skills};
 use super::usage::UsageError;
 use super::values::Expectation;
 use crate::protocol::pointer::Pointer;
@@ -42,6 +43,10 @@ pub enum Command {
     Prompts(Prompts),
     /// `prompt`
     Prompt(Prompt),
+    /// `skills`
+    Skills(Skills),
+    /// `skill`
+    Skill(Skill),
     /// `complete`
     Complete(Complete),
     /// `task`
@@ -58,6 +63,8 @@ pub enum Command {
     Bench(Bench),
     /// `session`
     Session(Session),
+    /// `watch`
+    Watch(Watch),
     /// `servers`
     Servers(Servers),
     /// `cache`
@@ -102,6 +109,8 @@ impl Command {
             Command::Read(_) => "read",
             Command::Prompts(_) => "prompts",
             Command::Prompt(_) => "prompt",
+            Command::Skills(_) => "skills",
+            Command::Skill(_) => "skill",
             Command::Complete(_) => "complete",
             Command::Task(_) => "task",
             Command::Info(_) => "info",
@@ -110,6 +119,7 @@ impl Command {
             Command::Batch(_) => "batch",
             Command::Bench(_) => "bench",
             Command::Session(_) => "session",
+            Command::Watch(_) => "watch",
             Command::Servers(_) => "servers",
             Command::Cache(_) => "cache",
             Command::Approve(_) => "approve",
@@ -138,6 +148,12 @@ impl Command {
         matches!(self, Command::Batch(_))
     }
 
+    /// Whether it makes its answer of one request, so that there is one progress to show.
+    pub fn has_one_answer(&self) -> bool {
+        let many = matches!(self, Command::Batch(_) | Command::Bench(_) | Command::Watch(_));
+        !many && !self.is_relay()
+    }
+
     /// Whether it carries requests for others.
     pub fn is_relay(&self) -> bool {
         matches!(self, Command::Session(_))
@@ -149,7 +165,7 @@ impl Command {
             Command::Call(_) => Format::ALL,
             Command::Batch(_) => &[Format::Json],
             Command::Task(task) if task.action == TaskAction::Result => Format::ALL,
-            Command::Read(_) => &[Format::Text, Format::Json, Format::Raw],
+            Command::Read(_) | Command::Skill(_) => &[Format::Text, Format::Json, Format::Raw],
             // What they print has the one form that its reader wants.
             Command::Replay(_) | Command::Completions(_) => &[Format::Text],
             _ => &[Format::Text, Format::Json],
@@ -164,6 +180,7 @@ impl Command {
             Command::Prompt(prompt) => &prompt.select,
             Command::Rpc(rpc) => &rpc.select,
             Command::Task(task) => &task.select,
+            Command::Skill(skill) => return skill.check(),
             Command::Tools(tools) => return tools.check(),
             _ => return Ok(()),
         };

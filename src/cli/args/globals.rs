@@ -6,13 +6,15 @@ use std::time::Duration;
 use argh::{ArgsInfo, FromArgs};
 
 use super::choices::{
-    BearerFile, Color, Elicit, Format, Http, IdFormat, Protocol, ServerStderr, Transport, path,
+    BearerFile, Color, Elicit, Format, Http, IdFormat, Progress, Protocol, Sample, ServerStderr,
+    Transport, log_level, path,
 };
 use super::numbers::{count, size};
 use super::trace_file::TraceFile;
 use super::values::{Assignment, Header, Private, Variable, private};
 use crate::cli::duration::{self, Limit};
 use crate::net::Resolve;
+use crate::protocol::model::log::Level;
 
 /// options of every command
 #[derive(Debug, Clone, PartialEq, FromArgs, ArgsInfo)]
@@ -37,6 +39,16 @@ pub struct Globals {
     /// print what the server notifies about as JSON, one per line on standard error
     #[argh(switch)]
     pub notifications: bool,
+
+    /// show progress: auto (a bar on a terminal), none or json, one line per report on standard
+    /// error (default auto)
+    #[argh(option, arg_name = "HOW")]
+    pub progress: Option<Progress>,
+
+    /// print the server's log messages of this level and above on standard error: debug, info,
+    /// notice, warning, error, critical, alert or emergency
+    #[argh(option, arg_name = "LEVEL", from_str_fn(level))]
+    pub log_level: Option<Level>,
 
     /// do not print warnings
     #[argh(switch, short = 'q')]
@@ -176,8 +188,9 @@ pub struct Globals {
     #[argh(option, arg_name = "N", from_str_fn(number))]
     pub max_depth: Option<usize>,
 
-    /// what to answer: decline, cancel, fail (end with an error), defaults or answers:FILE
-    /// (default decline)
+    /// what to answer: decline, cancel, fail (end with an error), defaults, answers:FILE, ask
+    /// (at the terminal; off a terminal the same as fail) or cmd:PROG, a program that reads the
+    /// request as JSON and prints the result (default decline)
     #[argh(option, arg_name = "HOW")]
     pub elicit: Option<Elicit>,
 
@@ -196,6 +209,19 @@ pub struct Globals {
     /// the same as --elicit decline
     #[argh(switch)]
     decline: bool,
+
+    /// the same as --elicit ask
+    #[argh(switch)]
+    interactive: bool,
+
+    /// who answers for a language model: fail (nobody) or cmd:PROG, a program that reads the
+    /// request as JSON and prints the result, or just a text (default fail)
+    #[argh(option, arg_name = "WHO")]
+    pub sample: Option<Sample>,
+
+    /// the same as --sample cmd:CMD
+    #[argh(option, arg_name = "CMD", from_str_fn(line))]
+    pub sampling_command: Option<String>,
 
     /// write every message, as JSON Lines, to a new FILE or to file descriptor N
     #[argh(option, arg_name = "FILE|fd:N")]
@@ -225,6 +251,7 @@ pub(super) const SHORTHANDS: &[(&str, &str, &str)] = &[
     ("--json", "--output", "json"),
     ("--accept-defaults", "--elicit", "defaults"),
     ("--decline", "--elicit", "decline"),
+    ("--interactive", "--elicit", "ask"),
 ];
 
 /// Other spellings of an option.
@@ -247,6 +274,14 @@ fn duration(text: &str) -> Result<Duration, String> {
 
 fn bytes(text: &str) -> Result<usize, String> {
     size(text).map_err(|invalid| invalid.to_string())
+}
+
+fn level(text: &str) -> Result<Level, String> {
+    log_level(text).map_err(|invalid| invalid.to_string())
+}
+
+fn line(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() { Err("the command is empty".to_owned()) } else { Ok(text.into()) }
 }
 
 fn number(text: &str) -> Result<usize, String> {

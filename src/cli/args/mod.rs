@@ -19,6 +19,7 @@ pub mod numbers;
 pub mod primitives;
 pub mod settings;
 pub mod shell_commands;
+pub mod skill_commands;
 pub mod stop;
 pub mod table;
 pub mod trace_file;
@@ -188,6 +189,9 @@ fn check(globals: &Globals, access: &Access, command: &Command) -> Result<(), Us
     }
     if access.client_key_alg.is_some() && access.client_key.is_none() {
         return Err(UsageError::Lonely { flag: "--client-key-alg", needs: "--client-key" });
+    }
+    if globals.sample.is_some() && globals.sampling_command.is_some() {
+        return Err(UsageError::Contradiction("--sample", "--sampling-command"));
     }
     if globals.key.is_some() && globals.cert.is_none() {
         return Err(UsageError::Lonely { flag: "--key", needs: "--cert" });

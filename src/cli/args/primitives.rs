@@ -1,5 +1,5 @@
-//! The commands beside tools: resources, prompts, completion, tasks, and looking for something.
-//! Their comments are the help texts.
+//! The commands beside tools: resources, prompts, completion, tasks, looking for something, and
+//! watching for changes. Their comments are the help texts.
 
 use std::path::PathBuf;
 
@@ -7,6 +7,7 @@ use argh::{ArgsInfo, FromArgs};
 
 use super::choices::path;
 use super::keyword::keywords;
+use super::numbers::count;
 use super::usage::UsageError;
 use super::values::{Assignment, Expectation};
 use crate::protocol::pointer::Pointer;
@@ -247,6 +248,46 @@ pub struct Task {
     pub args: Vec<String>,
 }
 
+/// print what a server notifies about, as it happens
+#[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
+#[argh(subcommand, name = "watch", help_triggers("-h", "--help"))]
+#[argh(note = "A line is a notification as JSON.")]
+#[argh(note = "Without a choice it watches the lists of tools, prompts and resources. It goes on \
+               until --count or --max-time is reached, and then ends with 0; a stream that breaks \
+               off is opened again, and a line on standard error says so.")]
+#[argh(example = "mcpmini watch https://mcp.example.com/mcp")]
+#[argh(example = "mcpmini watch --tools --count 1 files && mcpmini tools files")]
+#[argh(example = "mcpmini watch --resources file:///etc/hosts --max-time 10m files")]
+pub struct Watch {
+    /// watch the list of tools
+    #[argh(switch)]
+    pub tools: bool,
+
+    /// watch the list of prompts
+    #[argh(switch)]
+    pub prompts: bool,
+
+    /// watch the list of resources
+    #[argh(switch)]
+    pub resource_list: bool,
+
+    /// watch the resource at URI (repeatable; more URIs may follow as words)
+    #[argh(option, arg_name = "URI")]
+    pub resources: Vec<String>,
+
+    /// end after N notifications
+    #[argh(option, arg_name = "N", from_str_fn(number))]
+    pub count: Option<usize>,
+
+    /// the server: a URL, a name from the configuration, or a command line in quotes
+    #[argh(positional, arg_name = "SERVER")]
+    pub server: String,
+
+    /// a resource to watch
+    #[argh(positional, arg_name = "URI")]
+    pub uris: Vec<String>,
+}
+
 impl Task {
     /// Whether the options and words go with the action.
     pub(super) fn check(&self) -> Result<(), UsageError> {
@@ -265,6 +306,10 @@ impl Task {
 }
 
 // argh wants errors as text.
+
+fn number(text: &str) -> Result<usize, String> {
+    count(text).map_err(|invalid| invalid.to_string())
+}
 
 pub(super) fn folder(text: &str) -> Result<PathBuf, String> {
     path(text).map_err(str::to_owned)

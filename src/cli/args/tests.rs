@@ -7,7 +7,7 @@ use argh::{ArgsInfo, FromArgs};
 
 use super::commands::{ALIASES, WITH_TAIL};
 use super::globals::{SHORTHANDS, SPELLINGS};
-use super::primitives::Complete;
+use super::primitives::{Complete, Watch};
 use super::table::{HELP, Table};
 use super::values::Expectation;
 use super::*;
@@ -189,11 +189,24 @@ fn primitive(command: &Command) -> Vec<String> {
             let context = context.iter().map(|known| format!("--context {}", known.key));
             context.chain([format!("{server} {reference} {argument} {prefix:?}")]).collect()
         }
+        Command::Skills(skills) => vec![skills.server.clone()],
+        Command::Skill(skill) => {
+            let all = skill.with_files.then(|| "--with-files".to_owned());
+            let install = skill.install.as_ref().map(|dir| format!("--install {}", dir.display()));
+            let words = format!("{} {} {:?}", skill.server, skill.skill, skill.file);
+            all.into_iter().chain(install).chain([words]).collect()
+        }
         Command::Task(task) => {
             let demands = demands(&task.select, &task.expect, task.save.as_ref());
             let words =
                 format!("{} {} {} {:?}", task.action.word(), task.server, task.id, task.args);
             demands.chain([words]).collect()
+        }
+        Command::Watch(watch) => {
+            let Watch { tools, prompts, resource_list, resources, count, server, uris } = watch;
+            let lists = [(tools, "--tools"), (prompts, "--prompts"), (resource_list, "--lists")];
+            let lists = lists.into_iter().filter(|(on, _)| **on).map(|(_, name)| name.to_owned());
+            lists.chain([format!("{server} {resources:?} {uris:?} {count:?}")]).collect()
         }
         other => configuration(other),
     }
@@ -249,6 +262,7 @@ fn parts_of_an_answer_and_its_form_exclude_each_other() {
     check("task get s 1 --save d", "error: --save needs the action result");
     check("task get s 1 -o raw", "error: task has no output form raw, but text and json");
     check("task result s 1 -o raw", "task result s 1 [] | output: Some(Raw)");
+    check("skill s x a --install d", "error: FILE and --install exclude each other");
     check("task start s 1", r#"error: ACTION: "start" is none of get, result, cancel, update"#);
 }
 
@@ -276,6 +290,10 @@ fn commands_take_words() {
     check("prompt s p a=1 b=@f", r#"prompt s p ["a=1", "b=@f"]"#);
     check("complete s p a", "complete s p a None");
     check("complete s 'x:{y}' y v --context z=1", r#"complete --context z s x:{y} y Some("v")"#);
+    check("skills s", "skills s");
+    check("skill s x", "skill s x None");
+    check("skill s x a/b --with-files", r#"skill --with-files s x Some("a/b")"#);
+    check("skill s x --install d -o raw", "skill --install d s x None | output: Some(Raw)");
     check("task get s 1", "task get s 1 []");
     check("task update s 1 'a:={}'", r#"task update s 1 ["a:={}"]"#);
     check("info s", "info s");
@@ -283,6 +301,11 @@ fn commands_take_words() {
     check("rpc s tools/list", "rpc s tools/list None");
     check("raw s tools/list '{}'", r#"rpc s tools/list Some("{}")"#);
     check("rpc s m -", r#"rpc s m Some("-")"#);
+    check("watch s", "watch s [] [] None");
+    check(
+        "watch --tools s --resources a:1 b:2 --count 3 --prompts --resource-list",
+        r#"watch --tools --prompts --lists s ["a:1"] ["b:2"] Some(3)"#,
+    );
     check("approve", "approve None None");
     check("approve files", r#"approve Some("files") None"#);
 }
@@ -381,6 +404,13 @@ fn values_are_understood() {
     check("ping s --stderr=inherit", "ping s | stderr: Some(Inherit)");
     check("ping s --stderr log.txt", r#"ping s | stderr: Some(File("log.txt"))"#);
     check("ping s --elicit answers:a.json", r#"ping s | elicit: Some(Answers("a.json"))"#);
+    check("ping s --elicit cmd:a", r#"ping s | elicit: Some(Program("a"))"#);
+    check("ping s --elicit cancel --interactive", "ping s | elicit: Some(Ask)");
+    check("ping s --sample fail", "ping s | sample: Some(Fail)");
+    check("ping s --sample cmd:llm", r#"ping s | sample: Some(Program("llm"))"#);
+    check("ping s --sampling-command llm", r#"ping s | sampling_command: Some("llm")"#);
+    check("ping s --log-level notice", "ping s | log_level: Some(Notice)");
+    check("ping s --progress jsonl", "ping s | progress: Some(Json)");
     check("ping s --bearer-file fd:3", "ping s | bearer_file: Some(Descriptor(3))");
     check("ping s --bearer-file t", r#"ping s | bearer_file: Some(Path("t"))"#);
     check("ping s --proxy http://u:p@x:1", "ping s | proxy: Some(…)");
@@ -497,6 +527,27 @@ fn options_that_make_no_sense_are_refused() {
 }
 
 #[test]
+fn ways_to_answer_and_to_show_that_make_no_sense_are_refused() {
+    check(
+        "ping s --log-level warn",
+        "error: --log-level: \"warn\" is none of debug, info, notice, warning, error, critical, \
+         alert, emergency; did you mean warning?",
+    );
+    check("ping s --progress bar", "error: --progress: \"bar\" is none of auto, none, json");
+    check("ping s --sample llm", "error: --sample: \"llm\" is none of fail, cmd:PROG");
+    check(
+        "ping s --sample cmd:",
+        "error: --sample: \"cmd:\" is none of fail, cmd:PROG; did you mean cmd:PROG?",
+    );
+    check("ping s --sampling-command ''", "error: --sampling-command: the command is empty");
+    check(
+        "ping s --elicit answers:",
+        "error: --elicit: \"answers:\" is none of decline, cancel, fail, defaults, ask, answers:FILE, cmd:PROG; \
+         did you mean answers:FILE?",
+    );
+}
+
+#[test]
 fn values_that_make_no_sense_are_refused_and_not_repeated_if_they_may_be_secret() {
     let duration = "is no duration; write it like 300ms, 30s, 2m or 1h";
     check("ping s -t abc", &format!("error: --timeout: \"abc\" {duration}"));
@@ -524,11 +575,6 @@ fn values_that_make_no_sense_are_refused_and_not_repeated_if_they_may_be_secret(
         "ping s --stderr inhreit",
         "error: --stderr: \"inhreit\" is none of quiet, inherit, tail, a FILE (./NAME); \
          did you mean inherit?",
-    );
-    check(
-        "ping s --elicit answers:",
-        "error: --elicit: \"answers:\" is none of decline, cancel, fail, defaults, answers:FILE; \
-         did you mean answers:FILE?",
     );
     check("ping s --out ''", "error: --out: the file name is empty");
     check(

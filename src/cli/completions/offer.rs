@@ -214,6 +214,12 @@ fn word(typed: &Typed<'_>, command: &str, current: &str, table: &Table, env: &En
         // A path is a command to be started.
         "SERVER" if current.contains('/') && !current.contains("://") => Offer::Files,
         "SERVER" => Offer::Words(servers(typed, env)),
+        // The word of `tools` that is repeated.
+        "SERVER [TOOL]" => match typed.words.first() {
+            Some(server) => Offer::Words(stored::names(&[("SERVER", *server)], typed, env)),
+            None if current.contains('/') && !current.contains("://") => Offer::Files,
+            None => Offer::Words(servers(typed, env)),
+        },
         "NAME" if command == "config" => match typed.words[..] {
             ["show"] => Offer::Words(servers(typed, env)),
             ["import"] => values::of_word(command, "KIND"),
@@ -223,6 +229,8 @@ fn word(typed: &Typed<'_>, command: &str, current: &str, table: &Table, env: &En
         "NAME" => Offer::Words(servers(typed, env)),
         "TOOL" => Offer::Words(stored::names(&named, typed, env)),
         "URI" => Offer::Words(stored::resources(&named, typed, env)),
+        "SKILL" => Offer::Words(stored::skills(&named, typed, env)),
+        "FILE" if command == "skill" => Offer::Words(stored::skill_files(&named, typed, env)),
         "ARG" if takes_arguments(command) => stored::arguments(&named, typed, current, env),
         "ARG" if command == "prompt" => stored::prompt_arguments(&named, typed, current, env),
         name => values::of_word(command, name),

@@ -1,4 +1,4 @@
-//! Tools, prompts, resources and their arguments, as far as they are stored.
+//! Tools, prompts, resources, skills and their arguments, as far as they are stored.
 
 use super::offer::{Candidate, Offer, Typed, files};
 use crate::cache::{Lists, Mode};
@@ -6,6 +6,7 @@ use crate::config;
 use crate::env::Env;
 use crate::protocol::arguments::{self, Key};
 use crate::protocol::jsonrpc::scan;
+use crate::protocol::model::skill::{Files, Skill};
 use crate::protocol::model::tool::Tool;
 
 /// Words by what the help of their command calls them.
@@ -28,6 +29,29 @@ pub(super) fn prompts(words: &Named<'_>, typed: &Typed<'_>, env: &Env) -> Vec<Ca
 /// The URIs of its resources.
 pub(super) fn resources(words: &Named<'_>, typed: &Typed<'_>, env: &Env) -> Vec<Candidate> {
     described(words, typed, env, "resources", "uri")
+}
+
+/// The names of its skills.
+pub(super) fn skills(words: &Named<'_>, typed: &Typed<'_>, env: &Env) -> Vec<Candidate> {
+    let candidate = |item: &String| {
+        let frontmatter = scan::member(item, "frontmatter")?;
+        let about = text(frontmatter, "description").unwrap_or_default();
+        Some(Candidate::new(text(frontmatter, "name")?, &about))
+    };
+    stored(words, typed, env, "skills").iter().filter_map(candidate).collect()
+}
+
+/// The files of the skill that is typed.
+pub(super) fn skill_files(words: &Named<'_>, typed: &Typed<'_>, env: &Env) -> Vec<Candidate> {
+    let wanted = named(words, "SKILL").unwrap_or_default();
+    let skills = stored(words, typed, env, "skills");
+    let skills = skills.iter().filter_map(|item| Skill::read(item).ok());
+    let files = skills.filter(|skill| skill.name == wanted || skill.uri == wanted);
+    let files = files.flat_map(|skill| match skill.files {
+        Files::Listed(files) => files,
+        Files::Dynamic => Vec::new(),
+    });
+    files.map(|file| Candidate::new(file.path, "")).collect()
 }
 
 /// What a stored list has in one member, and what it says about each.

@@ -30,6 +30,11 @@ const PROMPTS: &str = r#"{"prompts":[{"name":"review","arguments":[
 
 const RESOURCES: &str = r#"{"resources":[{"uri":"file:///a b","name":"a"},{"uri":"x:1"}]}"#;
 
+const SKILLS: &str = r#"{"skills":[{"uri":"skill://pdf/SKILL.md",
+    "frontmatter":{"name":"pdf","description":"Fills in"},"resources":[
+    {"uri":"skill://pdf/SKILL.md","size":1,"digest":"sha256:DIGEST"},
+    {"uri":"skill://pdf/a%20b","size":1,"digest":"sha256:DIGEST"}]}]}"#;
+
 /// A world with a configuration and a stored list of tools.
 fn world() -> (Scratch, Env) {
     let scratch = Scratch::new();
@@ -46,8 +51,9 @@ fn world() -> (Scratch, Env) {
     let overrides = Overrides { dry_run: true, ..Overrides::default() };
     let server = expand(&resolve("files", &env, &overrides).unwrap(), &overrides, &env).unwrap();
     let lists = Lists::new(&env, Mode::On);
-    let methods = ["tools/list", "prompts/list", "resources/list"];
-    for (method, page) in methods.iter().zip([TOOLS, PROMPTS, RESOURCES]) {
+    let methods = ["tools/list", "prompts/list", "resources/list", "skills/list"];
+    let skills = SKILLS.replace("DIGEST", &"0".repeat(64));
+    for (method, page) in methods.iter().zip([TOOLS, PROMPTS, RESOURCES, &skills]) {
         let key = lists.key(&server, Revision::newest(Era::Legacy), method, "{}", "");
         let pages = [page.replace('\n', " ")];
         lists.put(&key, &pages, std::time::Duration::ZERO, Scope::Private, SystemTime::UNIX_EPOCH);
@@ -61,15 +67,29 @@ fn told(line: &str, env: &Env) -> Vec<String> {
     text(Shell::Fish, &words, env).lines().map(str::to_owned).collect()
 }
 
+#[track_caller]
+fn check(env: &Env, line: &str, expected: &[&str]) {
+    let words: Vec<_> = told(line, env);
+    let words: Vec<_> = words.iter().map(|line| line.split('\t').next().unwrap()).collect();
+    assert_eq!(words, expected, "{line}");
+}
+
+#[test]
+fn commands_for_many_requests_and_servers_have_their_words() {
+    let (_scratch, env) = world();
+    check(&env, "tools f", &["files"]);
+    check(&env, "tools files r", &["read"]);
+    check(&env, "servers --check w", &["web"]);
+    check(&env, "cache c", &["clear"]);
+    check(&env, "cache ls f", &["files"]);
+    check(&env, "session f", &["files"]);
+    check(&env, "batch web ", &["files"]);
+    check(&env, "bench files re", &["read"]);
+}
+
 #[test]
 fn every_place_has_its_words() {
     let (_scratch, env) = world();
-    #[track_caller]
-    fn check(env: &Env, line: &str, expected: &[&str]) {
-        let words: Vec<_> = told(line, env);
-        let words: Vec<_> = words.iter().map(|line| line.split('\t').next().unwrap()).collect();
-        assert_eq!(words, expected, "{line}");
-    }
     check(&env, "cal", &["call"]);
     check(&env, "-q sch", &["schema"]);
     check(&env, "help exit", &["exit-codes"]);
@@ -109,6 +129,10 @@ fn every_place_has_its_words() {
     check(&env, "prompt files other ", &[]);
     check(&env, "read files ", &["file:///a b", "x:1"]);
     check(&env, "read files x:1 f", &["file:///a b"]);
+    check(&env, "skill files ", &["pdf"]);
+    check(&env, "skill files pdf ", &["SKILL.md", "a b"]);
+    check(&env, "skill files skill://pdf/SKILL.md a", &["a b"]);
+    check(&env, "skill files other ", &[]);
     check(&env, "task c", &["cancel"]);
     check(&env, "task get f", &["files"]);
     check(&env, "config sh", &["show"]);

@@ -3,6 +3,7 @@
 use super::offer::{Candidate, Offer};
 use crate::cli::args::choices::{Color, Format, Http, IdFormat, Shell, Transport};
 use crate::cli::args::config_commands::Action;
+use crate::cli::args::many::CacheAction;
 use crate::cli::args::primitives::TaskAction;
 use crate::cli::args::table::Flag;
 use crate::config::Kind;
@@ -42,6 +43,7 @@ pub(super) fn of_word(command: &str, name: &str) -> Offer {
         "METHOD" => method::names().collect(),
         "ACTION" if command == "config" => Action::ALL.iter().map(|value| value.word()).collect(),
         "ACTION" if command == "task" => TaskAction::ALL.iter().map(|value| value.word()).collect(),
+        "ls|clear" => CacheAction::ALL.iter().map(|value| value.word()).collect(),
         "KIND" => Kind::ALL.iter().map(|(_, word)| *word).collect(),
         _ if name.contains("FILE") => return Offer::Files,
         _ => Vec::new(),

@@ -35,7 +35,10 @@ impl From<Fault> for Error {
 /// An error the server answered with.
 impl From<&ErrorObject> for Error {
     fn from(error: &ErrorObject) -> Error {
-        let message = format!("MCP error {}: {}", error.code, error.message);
+        let named = format!("MCP error {}: ", error.code);
+        // The TypeScript SDK begins its messages with the same words.
+        let message =
+            format!("{named}{}", error.message.strip_prefix(&named).unwrap_or(&error.message));
         let answered = Error::new(Exit::Rpc, message).code(error.code).sent(Sent::Yes);
         match &error.data {
             Some(data) => answered.data(data.as_str()),
@@ -152,5 +155,16 @@ mod tests {
         assert_eq!(error.message, "MCP error -32602: bad args");
         assert_eq!((error.exit, error.code), (Exit::Rpc, Some(-32602)));
         assert_eq!(error.data.as_deref(), Some("{\"d\":1.0}"));
+    }
+
+    #[test]
+    fn the_code_is_named_once() {
+        let check = |message: &str, text: &str| {
+            let object =
+                ErrorObject { code: -32042, message: message.into(), source: None, data: None };
+            assert_eq!(Error::from(&object).message, text);
+        };
+        check("MCP error -32042: log in", "MCP error -32042: log in");
+        check("MCP error -1: log in", "MCP error -32042: MCP error -1: log in");
     }
 }

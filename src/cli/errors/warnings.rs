@@ -57,6 +57,14 @@ impl Warnings {
     }
 }
 
+impl Warnings {
+    /// The line for something that is told as often as it happens, with its line end; `None` when
+    /// nothing is to be shown.
+    pub fn repeated(&self, message: &str) -> Option<String> {
+        (self.style != Style::Quiet).then(|| self.style.line(message))
+    }
+}
+
 impl Style {
     fn line(self, message: &str) -> String {
         match self {

@@ -3,10 +3,10 @@
 use std::os::unix::fs::MetadataExt;
 
 use super::VARIABLE;
+use crate::cli::contact::Contact;
 use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
 use crate::cli::run::Run;
-use crate::config::Server;
 use crate::protocol::message::Sent;
 use crate::protocol::relay::Opening;
 use crate::protocol::session::Abilities;
@@ -14,10 +14,10 @@ use crate::transport::shared;
 
 /// Where the session is that a server is to be shared in; `None` when there is none.
 pub(in super::super) fn target(
-    run: &Run<'_>,
-    server: &Server,
+    contact: &Contact<'_>,
     abilities: Abilities,
 ) -> Result<Option<shared::Target>, Error> {
+    let run = contact.run;
     // A session within a session has servers of its own.
     let socket = run.settings.session.clone().filter(|_| !run.command().is_relay());
     let Some(socket) = socket else { return Ok(None) };
@@ -28,8 +28,8 @@ pub(in super::super) fn target(
         let text = format!("the session in {VARIABLE} belongs to somebody else");
         return Err(Error::new(Exit::Trust, text).phase(Phase::Trust).sent(Sent::No));
     }
-    let trace = run.trace(&server.name);
-    let (server, identity) = (server.name.clone(), server.identity.to_string());
+    let trace = run.trace(&contact.server.name);
+    let (server, identity) = (contact.server.name.clone(), contact.definition.to_string());
     let opening = Opening { server, identity, abilities };
     Ok(Some(shared::Target { socket, opening, trace }))
 }

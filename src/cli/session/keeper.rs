@@ -12,9 +12,9 @@ use crate::cli::errors::Error;
 use crate::client::retry::Policy;
 use crate::client::{Flights, Happening, Landed, NoResult, Observer, Reply};
 use crate::protocol::json::Json;
-use crate::protocol::jsonrpc::{ErrorObject, Id, Notification, scan};
+use crate::protocol::jsonrpc::{ErrorObject, Id, Notification};
 use crate::protocol::method;
-use crate::protocol::params::{Members, Params};
+use crate::protocol::params::Params;
 use crate::protocol::relay;
 use crate::protocol::revision::Revision;
 use crate::protocol::session::{Abilities, Asker, Call, Fate, Question};
@@ -106,7 +106,9 @@ enum Step {
 
 impl<'a> Keeper<'a> {
     /// A keeper of a server that is not open yet.
-    pub(super) fn new(contact: Contact<'a>) -> Keeper<'a> {
+    pub(super) fn new(mut contact: Contact<'a>) -> Keeper<'a> {
+        // A visitor may want to watch, or to be asked.
+        contact.listen();
         Keeper {
             contact,
             // Whoever asks knows best what may be sent again.
@@ -281,6 +283,9 @@ impl<'a> Keeper<'a> {
                 self.spread(&notification);
             }
             Happening::Asked(question) => self.ask(question),
+            Happening::Withdrawn(asker) => self.withdraw(&asker),
+            // Subscriptions are the visitors' own, and calls tell what becomes of the connection.
+            Happening::Subscribed(_) | Happening::Listening(_) | Happening::Closed(_) => (),
             Happening::Opened(_) => {
                 if let Ok((link, watcher)) = self.contact.link()
                     && let Some(session) = link.session()
@@ -313,20 +318,31 @@ impl<'a> Keeper<'a> {
 
     /// Tells the visitor that a notification is for, or all when that is not known.
     fn spread(&mut self, notification: &Notification) {
-        let params = notification.params.as_ref();
-        let errand = self.contact.link().ok().and_then(|(link, _)| {
-            let ticket = link.session()?.call_of_progress(params)?;
-            self.flights.tag(ticket)
-        });
-        if let Some(Errand { visitor, token: Some(token), .. }) = errand {
-            let params = params.map(|params| with_token(params.as_str(), token));
-            return visitor.notify(&notification.method, params.as_deref());
+        let (method, params) = (&*notification.method, notification.params.as_ref());
+        let ticket = self.contact.session().zip(params);
+        let ticket = ticket.and_then(|(session, it)| session.call_of_notification(it.as_str()));
+        if let Some((errand, params)) = ticket.and_then(|it| self.flights.tag(it)).zip(params) {
+            let Errand { visitor, id, token } = errand;
+            let params = relay::readdress(params.as_str(), token.as_deref(), id);
+            return visitor.notify(method, Some(&params));
         }
-        if &*notification.method == method::PROGRESS {
+        // Progress of a call that is over concerns nobody. What is cancelled has another id here,
+        // see `withdraw`.
+        if !matches!(method, method::PROGRESS | method::CANCELLED) {
+            let params = params.map(Json::as_str);
+            self.visitors.iter().for_each(|visitor| visitor.notify(method, params));
+        }
+    }
+
+    /// Takes a question back from the visitor that was asked it.
+    fn withdraw(&mut self, asker: &Asker) {
+        let Some(asked) = self.questions.extract_if(.., |asked| asked.asker == *asker).next()
+        else {
             return;
-        }
-        for visitor in &self.visitors {
-            visitor.notify(&notification.method, params.map(Json::as_str));
+        };
+        if let Some(visitor) = self.visitors.iter().find(|other| other.number == asked.visitor) {
+            let params = format!("{{\"requestId\":{}}}", asked.number);
+            visitor.notify(method::CANCELLED, Some(&params));
         }
     }
 
@@ -340,7 +356,7 @@ impl<'a> Keeper<'a> {
     /// Asks the visitor whose request the server works on, if there is only one and it can answer;
     /// else answers as the session's own command line says.
     fn ask(&mut self, question: Question) {
-        match self.only_caller().filter(|caller| can_answer(caller.abilities, &question.method)) {
+        match self.only_caller().filter(|caller| can_answer(caller.abilities, &question)) {
             Some(caller) => {
                 self.asked += 1;
                 caller.ask(self.asked, &question.method, question.params.as_ref());
@@ -348,9 +364,10 @@ impl<'a> Keeper<'a> {
                 self.questions.push(Asked { number, visitor, asker: question.from });
             }
             None => {
-                let Ok((_, watcher)) = self.contact.link() else { return };
+                let Ok((link, watcher)) = self.contact.link() else { return };
                 let answer = match watcher.asked(&question) {
                     Reply::Answer(answer) => answer,
+                    Reply::Later(answer) => return link.ponder(question.from, answer),
                     Reply::End => Err(ErrorObject::method_not_found()),
                 };
                 self.answer(question.from, answer);
@@ -365,20 +382,12 @@ async fn ended<T>(end: &Receiver<Infallible>, why: &str) -> Result<T, (Error, Fa
     Err((Error::new(crate::cli::exit::Exit::Unreachable, why), Fate::NotRun))
 }
 
-fn can_answer(abilities: Abilities, question: &str) -> bool {
-    match question {
-        method::ELICIT => abilities.elicitation,
+fn can_answer(abilities: Abilities, question: &Question) -> bool {
+    match &*question.method {
+        method::ELICIT if question.mode() == "url" => abilities.urls,
+        method::ELICIT => abilities.forms,
         method::SAMPLE => abilities.sampling,
         method::LIST_ROOTS => abilities.roots,
         _ => false,
     }
-}
-
-/// The parameters with another token, JSON text; all else in them stays as it came.
-fn with_token(params: &str, token: &str) -> String {
-    let mut members = Members::new();
-    for (name, value) in scan::members(params) {
-        members.push(&name, if name == "progressToken" { token } else { value });
-    }
-    members.finish()
 }

@@ -123,10 +123,7 @@ async fn respond(
             method: method.unwrap_or_default().into(),
             params: scan::member(request, "params").map(Json::from),
         };
-        match contact.answer_task(&question) {
-            Some(answer) => responses.push(&name, &answer),
-            None => return Err(contact.explain(NoResult::Asked(question))),
-        }
+        responses.push(&name, &contact.answer_task(&question).await?);
     }
     if responses.is_empty() {
         return Ok(());

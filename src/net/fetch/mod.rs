@@ -12,8 +12,8 @@
 //! Nothing of the user's goes along: no headers, no credentials, no client certificate, no cookies.
 
 mod error;
+mod route;
 
-use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use futures_lite::FutureExt;
@@ -21,9 +21,9 @@ use http::header::{ACCEPT, HeaderMap};
 use http::{HeaderValue, StatusCode};
 
 pub use self::error::FetchError;
+use self::route::Route;
 use super::{
-    Address, Authorization, Headers, HttpVersion, InvalidSettings, Lanes, Reply, Request, Resolve,
-    Settings, Zone,
+    Address, Authorization, Headers, HttpVersion, Lanes, Reply, Request, Resolve, Settings, Zone,
 };
 use crate::protocol::message::Sent;
 use crate::reactor::Timer;
@@ -213,79 +213,6 @@ impl Fetcher {
             }
         }
         Err(failed.map_or_else(|| FetchError::Unknown(address.clone()), FetchError::Failed))
-    }
-
-    /// Where a request goes, if it may go there.
-    async fn route(&self, address: &Address, source: Source) -> Result<Route, FetchError> {
-        if self.is_behind_socket(address) {
-            return Ok(Route { ips: Vec::new(), zone: Zone::Loopback });
-        }
-        let named = self.settings.resolve.iter().find(|known| {
-            known.port == address.port() && known.host.eq_ignore_ascii_case(address.host())
-        });
-        if let Some(known) = named {
-            // The user has said where this host is, so the name stands for what the user wants.
-            let zone = Zone::of(known.ip);
-            return self.admit(address, Source::User, Route { ips: vec![known.ip], zone });
-        }
-        let proxied = self.settings.proxy.choose(address);
-        let proxied =
-            proxied.map_err(|error| FetchError::Settings(InvalidSettings::Proxy(error)))?;
-        let ips = match (address.ip(), proxied) {
-            (Some(ip), _) => vec![ip],
-            (None, Some(_)) if address.is_loopback() => vec![Ipv4Addr::LOCALHOST.into()],
-            // The proxy resolves the name, and it knows its own network.
-            (None, Some(_)) => Vec::new(),
-            (None, None) => resolve(address).await?,
-        };
-        let zone = ips.iter().map(|ip| Zone::of(*ip)).min().unwrap_or(Zone::Public);
-        let route = self.admit(address, source, Route { ips, zone })?;
-        // An address that stands in the URL needs no name service.
-        Ok(if address.ip().is_some() { Route { ips: Vec::new(), ..route } } else { route })
-    }
-
-    fn admit(&self, address: &Address, source: Source, route: Route) -> Result<Route, FetchError> {
-        if route.ips.iter().any(|ip| Zone::is_forbidden(*ip)) {
-            return Err(FetchError::Forbidden(address.clone()));
-        }
-        if let Source::Document(from) = source
-            && route.zone < from
-            && !self.policy.allow_private
-        {
-            let nearest = route.ips.iter().copied().min_by_key(|ip| Zone::of(*ip));
-            let ip = nearest.expect("a route without addresses leads to the world");
-            return Err(FetchError::Inwards { address: address.clone(), ip });
-        }
-        let stays = route.zone == Zone::Loopback || self.policy.allow_http;
-        let typed = source == Source::User;
-        match address.is_tls() || stays || typed {
-            true => Ok(route),
-            false => Err(FetchError::NotEncrypted(address.clone())),
-        }
-    }
-
-    fn is_behind_socket(&self, address: &Address) -> bool {
-        self.behind_socket.as_ref().is_some_and(|server| server.same_origin(address))
-    }
-}
-
-/// Where a request goes.
-#[derive(Debug)]
-struct Route {
-    /// The addresses of the host; empty when there is nothing to resolve.
-    ips: Vec<IpAddr>,
-    /// How near the nearest of them is.
-    zone: Zone,
-}
-
-/// Asks the name service.
-async fn resolve(address: &Address) -> Result<Vec<IpAddr>, FetchError> {
-    let host = address.host().to_owned();
-    let found = smol::net::resolve((host, address.port())).await;
-    let ips: Vec<IpAddr> = found.unwrap_or_default().iter().map(|found| found.ip()).collect();
-    match ips.is_empty() {
-        true => Err(FetchError::Unknown(address.clone())),
-        false => Ok(ips),
     }
 }
 

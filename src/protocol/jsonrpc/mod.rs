@@ -77,6 +77,10 @@ impl ErrorObject {
     pub const METHOD_NOT_FOUND: i64 = -32601;
     /// The parameters are wrong.
     pub const INVALID_PARAMS: i64 = -32602;
+    /// Whoever was asked has failed.
+    pub const INTERNAL_ERROR: i64 = -32603;
+    /// A URL must be opened before the request can be carried out (2025-11-25 only).
+    pub const URL_ELICITATION_REQUIRED: i64 = -32042;
     /// HTTP headers and body disagree (since 2026-07-28).
     pub const HEADER_MISMATCH: i64 = -32020;
     /// The request needs a capability that the client did not declare (since 2026-07-28).
@@ -86,11 +90,20 @@ impl ErrorObject {
 
     /// The answer to a request this client does not serve.
     pub fn method_not_found() -> ErrorObject {
-        ErrorObject {
-            code: ErrorObject::METHOD_NOT_FOUND,
-            message: "Method not found".into(),
-            data: None,
-            source: None,
-        }
+        ErrorObject::own(ErrorObject::METHOD_NOT_FOUND, "Method not found")
+    }
+
+    /// The answer to a request whose parameters this client cannot take.
+    pub fn invalid_params(message: &str) -> ErrorObject {
+        ErrorObject::own(ErrorObject::INVALID_PARAMS, message)
+    }
+
+    /// The answer to a request that this client fails to answer.
+    pub fn internal(message: &str) -> ErrorObject {
+        ErrorObject::own(ErrorObject::INTERNAL_ERROR, message)
+    }
+
+    fn own(code: i64, message: &str) -> ErrorObject {
+        ErrorObject { code, message: message.into(), data: None, source: None }
     }
 }

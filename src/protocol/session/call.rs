@@ -144,6 +144,16 @@ impl Session {
         self.set_idle(ticket, |call| call.idle.map(|idle| now + idle));
     }
 
+    /// Begins the idle time of all calls anew when the server has got the answers it waited for.
+    pub(super) fn resume_calls(&mut self, now: Instant) {
+        if !self.requests.take_answered() {
+            return;
+        }
+        let waits = |(ticket, open): (&Ticket, &OpenCall)| open.idle_until.map(|_| *ticket);
+        let waiting: Vec<Ticket> = self.calls.iter().filter_map(waits).collect();
+        waiting.into_iter().for_each(|ticket| self.rearm(ticket, now));
+    }
+
     /// Stops the idle time of a call while it waits for the caller.
     pub(super) fn disarm(&mut self, ticket: Ticket) {
         self.set_idle(ticket, |_| None);
@@ -170,6 +180,11 @@ impl Session {
             self.deadlines.remove(&(at, ticket));
             let Some(open) = self.calls.get(&ticket) else { continue };
             let total = open.call.deadline.is_some_and(|deadline| deadline <= now);
+            if !total && self.requests.are_open() {
+                // The server is not silent: it waits for us.
+                self.rearm(ticket, now);
+                continue;
+            }
             let failure = Failure::TimedOut(TimedOut {
                 limit: if total { Limit::Total } else { Limit::Idle },
                 after: if total { Duration::ZERO } else { open.call.idle.unwrap_or_default() },
@@ -206,6 +221,7 @@ impl Session {
             // No legacy server knows the probe; one that answers it with nonsense is one, too.
             Found::Waiting(Purpose::Discover) => self.not_modern(),
             Found::Waiting(Purpose::Initialize) => self.give_up(&Failure::NoResponse { id, how }),
+            Found::Waiting(Purpose::SetLogLevel) => self.handle_log_level(None),
             Found::Over | Found::Unknown => (),
         }
     }

@@ -57,6 +57,7 @@ impl Session {
         for (purpose, _) in std::mem::take(&mut self.parked.requests) {
             match purpose {
                 Purpose::Discover | Purpose::Initialize => self.reopen_after_refusal(purpose, now),
+                Purpose::SetLogLevel => self.handle_log_level(None),
                 Purpose::Call(ticket) => self.ready.push_back(ticket),
             }
         }
@@ -71,6 +72,7 @@ impl Session {
             let failure = Failure::Refused(Box::new(refused));
             match purpose {
                 Purpose::Discover | Purpose::Initialize => self.give_up(&failure),
+                Purpose::SetLogLevel => self.handle_log_level(None),
                 Purpose::Call(ticket) => self.fail(ticket, failure),
             }
         }
@@ -93,6 +95,8 @@ impl Session {
                 self.parked.openings += 1;
                 self.parked.openings
             }
+            // The call that follows will be refused as well.
+            Purpose::SetLogLevel => return Some(refused),
             Purpose::Call(ticket) => {
                 let credentials = self.parked.credentials;
                 let open = self.calls.get_mut(&ticket)?;

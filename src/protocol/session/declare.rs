@@ -35,8 +35,7 @@ impl Profile {
         if self.abilities.sampling {
             capabilities.push("sampling", "{}");
         }
-        if self.abilities.elicitation && revision.elicitation {
-            let modes = if revision.elicitation_modes { "{\"form\":{}}" } else { "{}" };
+        if let Some(modes) = self.elicitation(revision) {
             capabilities.push("elicitation", modes);
         }
         let tasks = self.tasks && revision.tasks == Tasks::Extension;
@@ -48,5 +47,18 @@ impl Profile {
             capabilities.push("extensions", &extensions.finish());
         }
         capabilities.finish()
+    }
+
+    /// The modes of elicitation that are declared; `None` when there is no such ability.
+    fn elicitation(&self, revision: &Revision) -> Option<&'static str> {
+        let urls = self.abilities.urls && revision.elicitation_modes;
+        let modes = match (self.abilities.forms, urls) {
+            (false, false) => None,
+            (true, false) if !revision.elicitation_modes => Some("{}"),
+            (true, false) => Some("{\"form\":{}}"),
+            (false, true) => Some("{\"url\":{}}"),
+            (true, true) => Some("{\"form\":{},\"url\":{}}"),
+        };
+        modes.filter(|_| revision.elicitation)
     }
 }

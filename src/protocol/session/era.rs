@@ -6,7 +6,7 @@ use super::event::{Event, Failure, Limit, TimedOut};
 use super::{About, Call, Profile, Purpose, Session, Ticket};
 use crate::protocol::json::{self, Json};
 use crate::protocol::jsonrpc::{Answer, ErrorObject, Message, Response, scan};
-use crate::protocol::message::{Outgoing, Refused};
+use crate::protocol::message::{Listening, Outgoing, Refused};
 use crate::protocol::method;
 use crate::protocol::opening::{Certainty, Opening, Verdict, choose, judge, supported};
 use crate::protocol::params::Params;
@@ -35,6 +35,8 @@ pub(super) enum Step {
     Initializing,
     /// Waiting for the stream of what no request asked for.
     Listening(&'static Revision),
+    /// Waiting until the server knows which log messages are wanted.
+    SettingLogLevel(&'static Revision),
     /// Waiting for credentials.
     Refused,
     /// Open.
@@ -64,7 +66,9 @@ impl Stage {
     /// The revision in use; `None` before it is settled.
     pub(super) fn revision(&self) -> Option<&'static Revision> {
         match self.step {
-            Step::Ready(revision) | Step::Listening(revision) => Some(revision),
+            Step::Ready(revision) | Step::Listening(revision) | Step::SettingLogLevel(revision) => {
+                Some(revision)
+            }
             _ => None,
         }
     }
@@ -97,7 +101,7 @@ impl Stage {
     pub(super) fn deadline(&self) -> Option<Instant> {
         match self.step {
             Step::Probing { until } => until.into_iter().chain(self.start_by).min(),
-            Step::Initializing | Step::Listening(_) => self.start_by,
+            Step::Initializing | Step::Listening(_) | Step::SettingLogLevel(_) => self.start_by,
             // Somebody who logs in takes the time that it takes.
             Step::Refused | Step::Ready(_) | Step::Failed(_) => None,
         }
@@ -150,10 +154,12 @@ impl Session {
     fn open(&mut self, revision: &'static Revision, greeting: Option<Json>) {
         self.stage.proven = greeting.is_some();
         self.about = Some(About { revision, greeting });
-        let listen = self.profile.listen && revision.listen_stream;
-        self.stage.step = if listen { Step::Listening(revision) } else { Step::Ready(revision) };
-        if listen {
-            self.transmit(Outgoing::Listen(revision));
+        match self.profile.listen && revision.listen_stream {
+            true => {
+                self.stage.step = Step::Listening(revision);
+                self.transmit(Outgoing::Listen(revision));
+            }
+            false => self.set_log_level(revision),
         }
         if self.stage.proven {
             self.emit(Event::Opened(revision));
@@ -166,19 +172,40 @@ impl Session {
         }
     }
 
-    pub(super) fn handle_listening(&mut self) {
+    pub(super) fn handle_listening(&mut self, listening: Listening) {
+        self.emit(Event::Listening(listening));
         if let Step::Listening(revision) = self.stage.step {
+            self.set_log_level(revision);
+        }
+    }
+
+    /// Tells a server that must be told which log messages are wanted; then calls may be sent.
+    fn set_log_level(&mut self, revision: &'static Revision) {
+        let waits = self.request_log_level(revision);
+        self.stage.step =
+            if waits { Step::SettingLogLevel(revision) } else { Step::Ready(revision) };
+    }
+
+    pub(super) fn handle_log_level(&mut self, refusal: Option<ErrorObject>) {
+        if let Some(error) = refusal {
+            self.odd(super::Oddity::NoLogLevel(error.message));
+        }
+        if let Step::SettingLogLevel(revision) = self.stage.step {
             self.stage.step = Step::Ready(revision);
         }
     }
 
     /// A result that only a modern server writes makes the era certain.
     pub(super) fn prove_modern(&mut self, result: &str) {
-        let Step::Ready(revision) = self.stage.step else { return };
-        if self.stage.proven || revision.era == Era::Legacy {
-            return;
-        }
         if scan::member(result, "resultType").is_some() {
+            self.prove();
+        }
+    }
+
+    /// The server has said what only a modern one says.
+    pub(super) fn prove(&mut self) {
+        let Step::Ready(revision) = self.stage.step else { return };
+        if !self.stage.proven && revision.era == Era::Modern {
             self.stage.proven = true;
             self.emit(Event::Opened(revision));
         }
@@ -301,6 +328,7 @@ impl Session {
                 }
                 _ => self.give_up(&Failure::Refused(Box::new(refused))),
             },
+            Purpose::SetLogLevel => self.handle_log_level(error),
             Purpose::Call(ticket) => {
                 self.handle_refused_call(ticket, refused, error, unknown, now);
             }

@@ -1,11 +1,12 @@
 //! What the session tells its caller.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use super::{Challenged, Ticket};
 use crate::protocol::json::{Invalid, Json};
-use crate::protocol::jsonrpc::{ErrorObject, Id, Malformed, Notification, Unusual};
-use crate::protocol::message::{Ending, Fault, FaultKind, Refused, Sent};
+use crate::protocol::jsonrpc::{ErrorObject, Id, Malformed, Notification, Unusual, scan};
+use crate::protocol::message::{Ending, Fault, FaultKind, Listening, Refused, Sent};
 use crate::protocol::revision::Revision;
 
 /// Something for the caller.
@@ -17,8 +18,15 @@ pub enum Event {
     Answered(Ticket, Result<Json, ErrorObject>),
     /// The server asks something; reply with [`Session::answer`](super::Session::answer).
     Asked(Question),
+    /// The server no longer wants the answer to a question that it asked.
+    Withdrawn(Asker),
     /// The server said something unasked.
     Notified(Notification),
+    /// The server has taken up a subscription (`subscriptions/listen`), and will notify about what
+    /// this filter says, JSON text.
+    Subscribed(Ticket, Json),
+    /// How it stands with the stream of what no request asked for.
+    Listening(Listening),
     /// A call ended without an answer.
     Failed(Ticket, Failure),
     /// The server refuses something for want of credentials; reply with
@@ -51,6 +59,8 @@ pub enum Oddity {
     RequestInModernEra(Box<str>),
     /// A message could not be delivered, and no request depends on it.
     Undelivered(String),
+    /// The server would not be told which log messages are wanted, and said this.
+    NoLogLevel(String),
 }
 
 /// Why a call ended without an answer.
@@ -79,6 +89,10 @@ pub enum Failure {
     NotOpened(ErrorObject),
     /// The server asked for input again and again.
     TooManyRounds,
+    /// The server needs this answered to go on, and there is no answer.
+    Unanswered(Box<Question>),
+    /// The server has ended a subscription.
+    Unsubscribed,
     /// Whoever carries our requests has no answer, and says why in words of its own.
     Reported {
         /// The words, JSON.
@@ -122,7 +136,9 @@ impl Failure {
             | Failure::Invalid(_)
             | Failure::NoCommonRevision(_)
             | Failure::NotOpened(_)
-            | Failure::TooManyRounds => Fate::Settled,
+            | Failure::TooManyRounds
+            | Failure::Unanswered(_)
+            | Failure::Unsubscribed => Fate::Settled,
         }
     }
 
@@ -163,7 +179,7 @@ pub enum Limit {
 }
 
 /// A question from the server.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
     /// Whom to answer.
     pub from: Asker,
@@ -171,6 +187,14 @@ pub struct Question {
     pub method: Box<str>,
     /// Its parameters.
     pub params: Option<Json>,
+}
+
+impl Question {
+    /// The mode of an elicitation: `form`, unless it says otherwise.
+    pub fn mode(&self) -> Cow<'_, str> {
+        let params = self.params.as_ref().map_or("{}", Json::as_str);
+        scan::member(params, "mode").and_then(scan::unescape).unwrap_or(Cow::Borrowed("form"))
+    }
 }
 
 /// Where the answer to a question goes.

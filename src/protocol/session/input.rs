@@ -4,21 +4,53 @@
 //! `input_required`, and the call is sent again with the answers (2026-07-28, Multi Round-Trip
 //! Requests). The caller sees no difference.
 
-use super::event::{Asker, Failure, Question};
+use super::event::{Asker, Event, Failure, Question};
 use super::{Session, Ticket};
 use crate::protocol::json::Json;
-use crate::protocol::jsonrpc::{ErrorObject, scan};
+use crate::protocol::jsonrpc::{ErrorObject, Id, scan};
 use crate::protocol::params::Members;
 
 /// How often a server may ask within one call.
 const MAX_ROUNDS: u32 = 32;
 
+/// How many requests of the server's own may wait for an answer.
+const MAX_REQUESTS: usize = 64;
+
+/// Requests of the server's own (legacy era).
+#[derive(Debug, Default)]
+pub(super) struct Requests {
+    /// The ids of those that wait for an answer.
+    open: Vec<Id>,
+    /// Whether the last of them was answered since the calls were told.
+    answered: bool,
+}
+
+impl Requests {
+    /// Whether the server waits for an answer.
+    pub(super) fn are_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    /// Whether the server has just got the last answer that it waited for.
+    pub(super) fn take_answered(&mut self) -> bool {
+        std::mem::take(&mut self.answered)
+    }
+
+    /// Ends one of them; false when there is none of that id.
+    pub(super) fn close(&mut self, id: &Id) -> bool {
+        let Some(at) = self.open.iter().position(|open| open == id) else { return false };
+        self.open.remove(at);
+        self.answered = self.open.is_empty();
+        true
+    }
+}
+
 /// What one call was asked, and what it answers.
 #[derive(Debug, Default)]
 pub(super) struct Input {
     rounds: u32,
-    /// Names of the inputs that are still to be answered.
-    unanswered: Vec<String>,
+    /// The questions that are still to be answered.
+    unanswered: Vec<Question>,
     /// Names and answers, JSON text.
     answers: Vec<(String, String)>,
     /// Whether the server asked for inputs, so that the retry must carry answers.
@@ -44,13 +76,39 @@ impl Input {
 }
 
 impl Session {
-    /// Answers a question. An error means that the client cannot or will not answer; the answer of
-    /// a question itself is JSON text (`{"action":"decline"}`).
+    /// Answers a question: with JSON text (`{"action":"decline"}`), or with the error that the
+    /// client cannot or will not answer. In the modern era there is no way to send that error, and
+    /// it ends the call. Whoever does not want the answer any more does not get it.
     pub fn answer(&mut self, to: Asker, answer: Result<String, ErrorObject>) {
         match to {
-            Asker::Request(id) => self.respond(&id, &answer),
+            Asker::Request(id) => {
+                if self.requests.close(&id) {
+                    self.respond(&id, &answer);
+                }
+            }
             Asker::Call(ticket, name) => self.answer_input(ticket, &name, answer),
             Asker::Task(_) => (),
+        }
+    }
+
+    /// The server asks by a request of its own.
+    pub(super) fn ask_by_request(&mut self, id: Id, method: Box<str>, params: Option<Json>) {
+        if self.requests.open.len() == MAX_REQUESTS {
+            return self.respond(&id, &Err(ErrorObject::internal("too many requests at once")));
+        }
+        self.requests.open.push(id.clone());
+        self.ask_caller(Question { from: Asker::Request(id), method, params });
+    }
+
+    /// The server cancels something: a question, or a subscription.
+    pub(super) fn handle_cancelled(&mut self, params: &str) {
+        let Some(id) = scan::member(params, "requestId").map(Id::from_json) else { return };
+        if self.requests.close(&id) {
+            self.emit(Event::Withdrawn(Asker::Request(id)));
+        } else if let Some(ticket) = self.subscription(&id) {
+            let request = self.calls.get(&ticket).and_then(|open| open.request);
+            request.map(|id| self.pending.complete(id));
+            self.fail(ticket, Failure::Unsubscribed);
         }
     }
 
@@ -69,7 +127,7 @@ impl Session {
         let questions: Vec<Question> =
             requests.iter().map(|(name, request)| question(ticket, name, request)).collect();
         open.input.asked = !requests.is_empty();
-        open.input.unanswered = requests.into_iter().map(|(name, _)| name.into_owned()).collect();
+        open.input.unanswered = questions.clone();
         if questions.is_empty() {
             return self.ready.push_back(ticket);
         }
@@ -78,9 +136,14 @@ impl Session {
 
     fn answer_input(&mut self, ticket: Ticket, name: &str, answer: Result<String, ErrorObject>) {
         let Some(open) = self.calls.get_mut(&ticket) else { return };
-        open.input.unanswered.retain(|unanswered| unanswered != name);
-        // An input that cannot be given is left out; the server may ask again or fail.
-        open.input.answers.extend(answer.ok().map(|answer| (name.to_owned(), answer)));
+        let is_it =
+            |question: &Question| matches!(&question.from, Asker::Call(_, of) if of == name);
+        let Some(at) = open.input.unanswered.iter().position(is_it) else { return };
+        let question = open.input.unanswered.remove(at);
+        match answer {
+            Ok(answer) => open.input.answers.push((name.to_owned(), answer)),
+            Err(_) => return self.fail(ticket, Failure::Unanswered(Box::new(question))),
+        }
         if open.input.unanswered.is_empty() && open.request.is_none() {
             self.ready.push_back(ticket);
         }

@@ -16,6 +16,8 @@ mod declare;
 mod era;
 mod event;
 mod input;
+mod listen;
+mod log_level;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
@@ -23,15 +25,18 @@ use std::time::{Duration, Instant};
 pub use call::{Call, Ticket};
 pub use challenge::Challenged;
 pub use event::{Asker, Event, Failure, Fate, Limit, Oddity, Question, TimedOut};
+pub use listen::SUBSCRIPTION;
 
 use self::call::OpenCall;
 use self::challenge::Parked;
 use self::era::Stage;
+use self::input::Requests;
 use super::json::Json;
 use super::jsonrpc::id::Echo;
 use super::jsonrpc::{self, ErrorObject, Id, Malformed, Message, Notification, Response, scan};
 use super::message::{Delivery, Fault, Head, Incoming, Outgoing};
 use super::method;
+use super::model::log::Level;
 use super::opening::Certainty;
 use super::params::Params;
 use super::pending::{Found, Pending};
@@ -61,6 +66,8 @@ pub struct Profile {
     /// Whether the binding has a stream for what no request asked for, opened by
     /// [`Outgoing::Listen`], and it should be open before the first call.
     pub listen: bool,
+    /// Which log messages the server should send; `None` for what it sends unasked.
+    pub log_level: Option<Level>,
     /// Whether the caller can get other credentials when a server refuses a request for want of
     /// them. If not, such a refusal ends the call.
     pub authorizes: bool,
@@ -71,8 +78,10 @@ pub struct Profile {
 /// What a server may ask this client for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Abilities {
-    /// `elicitation/create`.
-    pub elicitation: bool,
+    /// `elicitation/create` that shows a form.
+    pub forms: bool,
+    /// `elicitation/create` that shows a URL.
+    pub urls: bool,
     /// `sampling/createMessage`.
     pub sampling: bool,
     /// `roots/list`.
@@ -115,6 +124,7 @@ pub struct Counts {
 enum Purpose {
     Discover,
     Initialize,
+    SetLogLevel,
     Call(Ticket),
 }
 
@@ -131,6 +141,8 @@ pub struct Session {
     /// Calls that can be sent as soon as the session is open.
     ready: VecDeque<Ticket>,
     deadlines: BTreeSet<(Instant, Ticket)>,
+    /// Requests of the server's own.
+    requests: Requests,
     output: VecDeque<Output>,
     counts: Counts,
     parked: Parked,
@@ -160,6 +172,7 @@ impl Session {
             last_ticket: 0,
             ready: VecDeque::new(),
             deadlines: BTreeSet::new(),
+            requests: Requests::default(),
             output: VecDeque::new(),
             counts: Counts::default(),
             parked: Parked::default(),
@@ -204,6 +217,7 @@ impl Session {
 
     /// What to do next. Call it again until it says [`Output::Wait`].
     pub fn poll(&mut self, now: Instant) -> Output {
+        self.resume_calls(now);
         self.send_ready_calls(now);
         self.output.pop_front().unwrap_or_else(|| Output::Wait(self.next_deadline()))
     }
@@ -218,7 +232,7 @@ impl Session {
             Incoming::Ended { id, how } => self.handle_ended(id, how),
             Incoming::Broken { id: Some(id), fault } => self.handle_broken(id, fault),
             Incoming::Broken { id: None, fault } => self.odd(Oddity::Undelivered(fault.text)),
-            Incoming::Listening(_) => self.handle_listening(),
+            Incoming::Listening(listening) => self.handle_listening(listening),
             Incoming::Joined { revision, greeting } => self.handle_joined(revision, greeting),
             Incoming::Reported { id, report, fate } => self.handle_reported(id, report, fate),
             Incoming::Skipped(malformed) => self.handle_malformed(malformed),
@@ -268,28 +282,51 @@ impl Session {
             (Purpose::Discover, outcome) => self.handle_discovered(outcome),
             (Purpose::Initialize, Ok(answer)) => self.handle_initialized(answer.result),
             (Purpose::Initialize, Err(error)) => self.handle_not_initialized(error, now),
+            (Purpose::SetLogLevel, outcome) => self.handle_log_level(outcome.err()),
             (Purpose::Call(ticket), Ok(answer)) => self.handle_result(ticket, answer),
             (Purpose::Call(ticket), Err(error)) => self.handle_error(ticket, error, now),
         }
     }
 
     fn handle_notification(&mut self, notification: Notification, now: Instant) {
-        if &*notification.method == method::PROGRESS {
-            self.note_progress(notification.params.as_ref(), now);
+        let params = notification.params.as_ref().map_or("{}", Json::as_str);
+        if self.is_of_no_subscription(params) {
+            self.counts.late += 1;
+            return;
+        }
+        // Few say something to the session, and those are short.
+        let mut told = None;
+        match &*notification.method {
+            method::PROGRESS => self.note_progress(params, now),
+            method @ (method::ACKNOWLEDGED | method::CANCELLED) => {
+                told = Some((method == method::CANCELLED, params.to_owned()));
+            }
+            _ => (),
         }
         self.emit(Event::Notified(notification));
+        match told {
+            Some((true, params)) => self.handle_cancelled(&params),
+            Some((false, params)) => self.handle_acknowledged(&params),
+            None => (),
+        }
     }
 
     /// A call shows a sign of life, so its idle time begins anew.
-    fn note_progress(&mut self, params: Option<&Json>, now: Instant) {
+    fn note_progress(&mut self, params: &str, now: Instant) {
         if let Some(ticket) = self.call_of_progress(params) {
             self.rearm(ticket, now);
         }
     }
 
+    /// The call that a notification with these parameters is about: it has the token of its
+    /// progress, or the id of a subscription (2026-07-28, Subscriptions).
+    pub fn call_of_notification(&self, params: &str) -> Option<Ticket> {
+        self.call_of_progress(params).or_else(|| self.call_of_subscription(params))
+    }
+
     /// The call that a `notifications/progress` with these parameters is about.
-    pub fn call_of_progress(&self, params: Option<&Json>) -> Option<Ticket> {
-        let token = scan::member(params?.as_str(), "progressToken")?;
+    fn call_of_progress(&self, params: &str) -> Option<Ticket> {
+        let token = scan::member(params, "progressToken")?;
         let (Echo::Exact(number) | Echo::Retyped(number)) = Id::from_json(token).echo(false)?;
         match self.pending.get(number) {
             Some(&Purpose::Call(ticket)) => Some(ticket),
@@ -310,7 +347,7 @@ impl Session {
         match &*method {
             method::PING => self.respond(&id, &Ok("{}".to_owned())),
             method::LIST_ROOTS | method::ELICIT | method::SAMPLE => {
-                self.emit(Event::Asked(Question { from: Asker::Request(id), method, params }));
+                self.ask_by_request(id, method, params);
             }
             _ => self.respond(&id, &Err(ErrorObject::method_not_found())),
         }
@@ -333,6 +370,7 @@ impl Session {
             Purpose::Call(ticket) => self.fail(ticket, failure),
             Purpose::Discover => self.not_modern(),
             Purpose::Initialize => self.give_up(&failure),
+            Purpose::SetLogLevel => self.handle_log_level(None),
         }
     }
 
@@ -371,7 +409,10 @@ impl Session {
     ) -> u64 {
         let id = self.pending.register(purpose);
         let number = id.to_string();
-        let context = self.profile.context(revision);
+        let mut context = self.profile.context(revision);
+        if let Purpose::Call(_) = purpose {
+            context.extend(self.profile.log_level_member(revision));
+        }
         let mut meta: Vec<(&str, &str)> =
             context.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let facts = method::facts(&call.method);

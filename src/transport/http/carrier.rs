@@ -19,7 +19,7 @@ use super::endpoint::{Binding, Endpoint};
 use super::events::EventReader;
 use super::exchange::{self, Call};
 use super::listen;
-use crate::protocol::message::{Delivery, Fault, Head};
+use crate::protocol::message::{Delivery, Fault, Head, Listening};
 use crate::protocol::method::INITIALIZE;
 use crate::protocol::revision::{HttpCancel, Revision};
 use crate::protocol::{Incoming, Outgoing};
@@ -223,7 +223,7 @@ impl<'s, 'e> Carrier<'s, 'e> {
             match endpoint.binding.get() {
                 Binding::Streamable => listen::listen(endpoint, revision).await,
                 // The one stream carries everything.
-                _ => endpoint.report(Incoming::Listening(true)).await,
+                _ => endpoint.report(Incoming::Listening(Listening::Open)).await,
             }
         }));
     }

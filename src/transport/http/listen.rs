@@ -8,6 +8,7 @@ use super::endpoint::Endpoint;
 use super::events::EventReader;
 use super::follow::{RECONNECTION_TIME, is_event_stream};
 use crate::protocol::Incoming;
+use crate::protocol::message::Listening;
 use crate::protocol::revision::Revision;
 use crate::reactor::Timer;
 
@@ -51,15 +52,20 @@ pub(super) async fn listen(endpoint: &Endpoint, revision: &'static Revision) {
             // The server has no such stream, or no longer the session.
             Ok(mut reply) => {
                 reply.body.discard().await;
-                break;
+                let status = reply.status.as_u16();
+                return endpoint.report(Incoming::Listening(Listening::Refused { status })).await;
             }
             Err(_) => (),
         }
         fruitless = if is_new || begun.elapsed() > STEADY { 0 } else { fruitless + 1 };
-        let wait = events.reconnection_time().unwrap_or(RECONNECTION_TIME);
-        Timer::after(wait.saturating_mul(1 << fruitless.saturating_sub(1))).await;
+        if fruitless < ATTEMPTS {
+            let wait = events.reconnection_time().unwrap_or(RECONNECTION_TIME);
+            let again_in = wait.saturating_mul(1 << fruitless.saturating_sub(1));
+            endpoint.report(Incoming::Listening(Listening::Broken { again_in })).await;
+            Timer::after(again_in).await;
+        }
     }
-    endpoint.report(Incoming::Listening(false)).await;
+    endpoint.report(Incoming::Listening(Listening::Lost)).await;
 }
 
 /// Waits for the stream to open, and tells the client when it has or when it may be taken to have.
@@ -74,7 +80,7 @@ async fn announce<T>(
     };
     let early = async { Some(opening.as_mut().await) }.or(patience).await;
     if early.as_ref().is_none_or(|reply| reply.as_ref().is_ok_and(is_event_stream)) {
-        endpoint.report(Incoming::Listening(true)).await;
+        endpoint.report(Incoming::Listening(Listening::Open)).await;
     }
     match early {
         Some(reply) => reply,

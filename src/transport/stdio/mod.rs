@@ -28,7 +28,7 @@ use super::Port;
 use crate::protocol::framing::jsonl::Lines;
 use crate::protocol::jsonrpc::decode::Decoded;
 use crate::protocol::jsonrpc::{Limits, decode};
-use crate::protocol::message::{Fault, FaultKind, Incoming, Outgoing, Sent};
+use crate::protocol::message::{Fault, FaultKind, Incoming, Listening, Outgoing, Sent};
 use crate::protocol::trace::{Direction, Trace};
 use crate::reactor::{Reader, Timer, Writer};
 
@@ -199,7 +199,7 @@ async fn write(stdin: Writer, trace: &Trace, port: &Port) -> Option<End> {
         while let Some(outgoing) = next {
             if let Outgoing::Listen(_) = outgoing {
                 // One channel carries everything: it is open already.
-                let _ = port.inbox.push(Incoming::Listening(true));
+                let _ = port.inbox.push(Incoming::Listening(Listening::Open));
             }
             push_line(&mut batch, outgoing, trace);
             next = if batch.len() < BATCH { port.outbox.try_recv().ok() } else { None };

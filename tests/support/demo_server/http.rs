@@ -1,35 +1,36 @@
-//! The Streamable HTTP binding, as little of it as a client needs: one endpoint, one session.
+//! The HTTP bindings, as little of them as a client needs: one endpoint, one session.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::Options;
-use crate::protocol::{Client, Incoming, MODERN, respond};
+use crate::protocol::{Incoming, MODERN, respond};
+use crate::streams::{self, Stream};
+use crate::{Options, changes};
 
 const SESSION: &str = "demo-session";
 const BODY_LIMIT: u64 = 64 << 20;
 
 /// Serves until the program is ended, a thread per connection. Prints the URL first.
-pub(crate) fn serve(port: u16, options: &Options) -> io::Result<()> {
+pub(crate) fn serve(port: u16, path: &str, options: &'static Options) -> io::Result<()> {
     let listener = TcpListener::bind(("127.0.0.1", port))?;
-    println!("http://{}/mcp", listener.local_addr()?);
-    thread::scope(|scope| {
-        for stream in listener.incoming() {
-            let stream = stream?;
-            scope.spawn(move || {
-                // A client that hangs up is no event.
-                let _ = converse(stream, options);
-            });
-        }
-        Ok(())
-    })
+    println!("http://{}{path}", listener.local_addr()?);
+    for stream in listener.incoming() {
+        let stream = stream?;
+        thread::spawn(move || {
+            // A client that hangs up is no event.
+            let _ = converse(stream, options);
+        });
+    }
+    Ok(())
 }
 
 /// One connection: a request after the other.
-fn converse(stream: TcpStream, options: &Options) -> io::Result<()> {
+fn converse(stream: TcpStream, options: &'static Options) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut stream = stream;
@@ -39,7 +40,8 @@ fn converse(stream: TcpStream, options: &Options) -> io::Result<()> {
             break;
         }
     }
-    Ok(())
+    // Other threads may still have it.
+    stream.shutdown(Shutdown::Both)
 }
 
 /// A request as it came.
@@ -77,29 +79,54 @@ impl Request {
 }
 
 /// Answers a request; false when the connection cannot be used again.
-fn exchange(request: &Request, options: &Options, stream: &mut TcpStream) -> io::Result<bool> {
-    if request.path != "/mcp" {
-        return reply(stream, "404 Not Found", "", "no such path");
-    }
-    match request.verb.as_str() {
-        "POST" => {}
-        "DELETE" => return reply(stream, "200 OK", "", ""),
-        _ => return reply(stream, "405 Method Not Allowed", "Allow: POST, DELETE\r\n", ""),
+fn exchange(
+    request: &Request,
+    options: &'static Options,
+    stream: &mut TcpStream,
+) -> io::Result<bool> {
+    match (request.verb.as_str(), request.path.as_str(), options.sse) {
+        ("POST", "/mcp", None) | ("POST", "/message", Some(_)) => {}
+        ("GET", "/sse", Some(_)) => return streams::serve_sse(stream),
+        ("GET", "/mcp", None) if options.tick.is_some() => {
+            return streams::tell_changes(stream, options);
+        }
+        ("DELETE", "/mcp", None) => return reply(stream, "200 OK", "", ""),
+        (_, "/mcp" | "/sse" | "/message", _) => {
+            return reply(stream, "405 Method Not Allowed", "Allow: POST, DELETE\r\n", "");
+        }
+        _ => return reply(stream, "404 Not Found", "", "no such path"),
     }
     options.log(&request.body);
     let Ok(message) = serde_json::from_str::<Incoming<'_>>(&request.body) else {
         return refuse(stream, -32700, "Parse error");
     };
-    if let Some(fault) = fault_of(request, &message) {
+    if let Some(fault) = fault_of(request, &message, options) {
         return refuse(stream, fault.0, &fault.1);
     }
     let (Some(id), Some(method)) = (message.id, &message.method) else {
+        streams::take_answer(&message);
+        if options.sse.is_some() {
+            changes::take(&message, options, streams::send_on_sse);
+        }
         return reply(stream, "202 Accepted", "", "");
     };
+    if options.sse.is_some() {
+        reply(stream, "202 Accepted", "", "")?;
+        streams::answer_on_sse(id, &message, options);
+        return Ok(true);
+    }
+    let params = message.params();
+    if let (true, "subscriptions/listen", Some(_)) =
+        (params.revision().is_some(), method.as_str(), options.tick)
+    {
+        return streams::serve_subscription(stream, id, &params, options);
+    }
     let session = if method == "initialize" { SESSION_FIELD } else { "" };
-    let mut client = Stream { stream: stream.try_clone()?, streaming: false };
+    let mut client = Stream::new(stream.try_clone()?);
+    let waited_for = notice_hang_up(stream, options)?;
     let response = respond(id, &message, options, &mut client);
-    if client.streaming {
+    waited_for.store(false, Ordering::SeqCst);
+    if client.is_streaming() {
         client.event(&response);
         return Ok(false);
     }
@@ -107,14 +134,29 @@ fn exchange(request: &Request, options: &Options, stream: &mut TcpStream) -> io:
     reply(stream, "200 OK", &fields, &response)
 }
 
+/// Logs it when the client hangs up as long as the returned value is true.
+fn notice_hang_up(stream: &TcpStream, options: &'static Options) -> io::Result<Arc<AtomicBool>> {
+    let waits = Arc::new(AtomicBool::new(true));
+    let (stream, still_waits) = (stream.try_clone()?, waits.clone());
+    thread::spawn(move || {
+        let gone = stream.peek(&mut [0]).map_or(true, |length| length == 0);
+        if gone && still_waits.load(Ordering::SeqCst) {
+            options.log("HANGUP");
+        }
+    });
+    Ok(waits)
+}
+
 const SESSION_FIELD: &str = "Mcp-Session-Id: demo-session\r\n";
 
 /// Why the fields of a request do not suit its message.
-fn fault_of(request: &Request, message: &Incoming<'_>) -> Option<(i32, String)> {
+fn fault_of(request: &Request, message: &Incoming<'_>, options: &Options) -> Option<(i32, String)> {
     let method = message.method.as_deref().unwrap_or_default();
     let params = message.params();
     let Some(revision) = params.revision() else {
-        let known = method == "initialize" || request.field("mcp-session-id") == Some(SESSION);
+        let known = method == "initialize"
+            || request.field("mcp-session-id") == Some(SESSION)
+            || options.sse.is_some();
         return (!known).then(|| (-32000, "Bad Request: Mcp-Session-Id is required".into()));
     };
     let mut wanted = vec![("mcp-protocol-version", revision), ("mcp-method", method)];
@@ -133,8 +175,9 @@ fn fault_of(request: &Request, message: &Incoming<'_>) -> Option<(i32, String)> 
 
 fn refuse(stream: &mut TcpStream, code: i32, message: &str) -> io::Result<bool> {
     let error = json!({ "code": code, "message": message });
-    let body = json!({ "jsonrpc": "2.0", "id": null, "error": error }).to_string();
-    reply(stream, "400 Bad Request", "Content-Type: application/json\r\n", &body)
+    let body: Value = json!({ "jsonrpc": "2.0", "id": null, "error": error });
+    let fields = "Content-Type: application/json\r\n";
+    reply(stream, "400 Bad Request", fields, &body.to_string())
 }
 
 fn reply(stream: &mut TcpStream, status: &str, fields: &str, body: &str) -> io::Result<bool> {
@@ -142,35 +185,4 @@ fn reply(stream: &mut TcpStream, status: &str, fields: &str, body: &str) -> io::
     let head = format!("HTTP/1.1 {status}\r\n{fields}Content-Length: {length}\r\n\r\n");
     stream.write_all((head + body).as_bytes())?;
     Ok(true)
-}
-
-/// The client at the other end of a response, which becomes an event stream with the first
-/// notification.
-struct Stream {
-    stream: TcpStream,
-    streaming: bool,
-}
-
-impl Stream {
-    fn event(&mut self, message: &str) {
-        let mut text = String::new();
-        if !self.streaming {
-            self.streaming = true;
-            text +=
-                "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
-        }
-        text += &format!("event: message\ndata: {message}\n\n");
-        // A client that hung up will be noticed by the next read of the connection.
-        let _ = self.stream.write_all(text.as_bytes());
-    }
-}
-
-impl Client for Stream {
-    fn notify(&mut self, notification: &Value) {
-        self.event(&notification.to_string());
-    }
-
-    fn ask(&mut self, _method: &str, _params: &Value) -> Option<Value> {
-        None
-    }
 }

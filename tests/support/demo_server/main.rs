@@ -10,10 +10,14 @@
     reason = "this is a program, not the library"
 )]
 
+mod asking;
+mod changes;
 mod http;
 mod primitives;
 mod protocol;
+mod skills;
 mod stdio;
+mod streams;
 mod tasks;
 mod tools;
 
@@ -24,11 +28,16 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const USAGE: &str = "\
-usage: demo-server [--http PORT] [--era legacy|modern] [--log FILE] [--crash-after N] [--fault FAULT]
+usage: demo-server [--http PORT | --sse PORT] [--era legacy|modern] [--log FILE] [--tick MS]
+                   [--crash-after N] [--fault FAULT] [--skills DEFECT]
 
   --http PORT  serve http://127.0.0.1:PORT/mcp (0: any free port) and print the URL; else stdio
+  --sse PORT   serve http://127.0.0.1:PORT/sse, with the transport of 2024-11-05
+  --tick MS    change something every MS milliseconds, and notify about it
   --era ERA    speak only this era
-  --log FILE   append every received message to FILE, and `EOF` at the end of stdin
+  --log FILE   append every received message to FILE, `EOF` at the end of stdin, and `HANGUP` when
+                an HTTP client does not wait for its answer
+  --skills DEFECT serve skills that have this defect, or none
   --crash-after N end at the tool call after the Nth, without an answer
   --ttl MS     let clients keep lists for so many milliseconds (default 0; only in the modern era)
   --version-file FILE  tell the first line of FILE as the server's version
@@ -39,15 +48,21 @@ usage: demo-server [--http PORT] [--era legacy|modern] [--log FILE] [--crash-aft
   --fault stay    ignore the end of stdin, for a minute
   --fault endless  each page of a list points to one that was there before
   --fault bare     know tools and nothing else
+  --fault drop    break off what notifies about changes after two of them
+  --fault finish  end it in order instead
 ";
 
 /// What the command line asks for.
 #[derive(Debug, Default)]
 struct Options {
     http: Option<u16>,
+    sse: Option<u16>,
+    tick: Option<u64>,
     era: Option<String>,
     log: Option<Mutex<File>>,
     fault: String,
+    /// What is wrong with the skills; none when there are none.
+    skills: Option<String>,
     crash_after: Option<u64>,
     ttl: u64,
     version_file: Option<String>,
@@ -66,11 +81,14 @@ impl Options {
             let value = args.next()?;
             match name.as_str() {
                 "--http" => options.http = Some(value.parse().ok()?),
+                "--sse" => options.sse = Some(value.parse().ok()?),
+                "--tick" => options.tick = Some(value.parse().ok()?),
                 "--era" => options.era = Some(value),
                 "--log" => {
                     let file = File::options().create(true).append(true).open(value).ok()?;
                     options.log = Some(Mutex::new(file));
                 }
+                "--skills" => options.skills = Some(value),
                 "--fault" => options.fault = value,
                 "--ttl" => options.ttl = value.parse().ok()?,
                 "--version-file" => options.version_file = Some(value),
@@ -134,9 +152,12 @@ fn main() -> ExitCode {
         eprintln!("fatal: the database is not there");
         return ExitCode::from(3);
     }
-    let served = match options.http {
-        Some(port) => http::serve(port, &options),
-        None => stdio::serve(&options),
+    // Threads outlive what started them.
+    let options: &'static Options = Box::leak(Box::new(options));
+    let served = match (options.http, options.sse) {
+        (Some(port), _) => http::serve(port, "/mcp", options),
+        (None, Some(port)) => http::serve(port, "/sse", options),
+        (None, None) => stdio::serve(options),
     };
     match served {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,10 +1,12 @@
 //! Requests to answers: the methods of both eras.
 
+use std::sync::Mutex;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::{Options, primitives, tools};
+use crate::{Options, changes, primitives, skills, tools};
 
 /// The revision with a handshake that the server speaks.
 pub(crate) const LEGACY: &str = "2025-11-25";
@@ -17,6 +19,11 @@ pub(crate) const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 
+const LOG_LEVEL_KEY: &str = "io.modelcontextprotocol/logLevel";
+
+/// The lowest level of log messages that the session wants.
+static LOG_LEVEL: Mutex<String> = Mutex::new(String::new());
+
 /// A message as it came; what is not looked at stays text.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Incoming<'a> {
@@ -28,6 +35,8 @@ pub(crate) struct Incoming<'a> {
     /// The parameters, as text.
     #[serde(borrow)]
     params: Option<&'a RawValue>,
+    /// The result in a response.
+    pub(crate) result: Option<Value>,
 }
 
 /// The parameters that the server looks at.
@@ -41,6 +50,13 @@ pub(crate) struct Params<'a> {
     pub(crate) arguments: Option<&'a RawValue>,
     /// Answers to questions of an earlier round (2026-07-28).
     pub(crate) input_responses: Option<Value>,
+    /// What the client wants to be notified about (2026-07-28).
+    pub(crate) notifications: Option<Value>,
+    /// The state of an earlier round.
+    pub(crate) request_state: Option<String>,
+    /// The id of a request that is cancelled.
+    pub(crate) request_id: Option<Value>,
+    level: Option<String>,
     /// The resource.
     pub(crate) uri: Option<String>,
     /// Where a page of a list begins.
@@ -64,6 +80,15 @@ pub(crate) struct Params<'a> {
 }
 
 impl Params<'_> {
+    /// The lowest level of log messages that the client wants: that of the request, or that of the
+    /// session.
+    pub(crate) fn log_level(&self) -> Option<String> {
+        match self.revision() {
+            Some(_) => Some(self.meta.get(LOG_LEVEL_KEY)?.as_str()?.to_owned()),
+            None => Some(LOG_LEVEL.lock().expect("no thread panics with it").clone()),
+        }
+    }
+
     /// The revision that a request of 2026-07-28 names in its `_meta`.
     pub(crate) fn revision(&self) -> Option<&str> {
         self.meta.get(VERSION_KEY)?.as_str()
@@ -81,6 +106,13 @@ impl Params<'_> {
 }
 
 impl Incoming<'_> {
+    /// The request again as text, to be read in another thread.
+    pub(crate) fn as_text(&self, id: &RawValue) -> String {
+        let params = self.params.map_or("{}", RawValue::get);
+        let method = json!(self.method);
+        format!(r#"{{"id":{},"method":{method},"params":{params}}}"#, id.get())
+    }
+
     /// The parameters; the default ones when there are none, or none that can be read.
     pub(crate) fn params(&self) -> Params<'_> {
         self.params.and_then(|text| serde_json::from_str(text.get()).ok()).unwrap_or_default()
@@ -136,6 +168,18 @@ pub(crate) fn respond(
     format!(r#"{{"jsonrpc":"2.0","id":{},{answer}}}"#, id.get())
 }
 
+/// Takes note of what a legacy client wants from now on.
+fn set_up(method: &str, params: &Params<'_>) -> Value {
+    match method {
+        "logging/setLevel" => {
+            let level = params.level.clone().unwrap_or_default();
+            *LOG_LEVEL.lock().expect("no thread panics with it") = level;
+        }
+        _ => changes::subscribe(params.uri.as_deref().unwrap_or_default()),
+    }
+    json!({})
+}
+
 /// The result of a request, as text.
 fn answer(
     method: &str,
@@ -173,6 +217,7 @@ fn answer(
             "instructions": "A server to try mcpmini with.",
         }),
         "ping" => json!({}),
+        "logging/setLevel" | "resources/subscribe" if !modern => set_up(method, params),
         "tools/list" => json!({ "tools": tools::list() }),
         "tools/call" => {
             options.note_call();
@@ -182,6 +227,9 @@ fn answer(
         _ if options.has_fault("bare") => return Err(unknown(method)),
         "resources/list" => list("resources", &primitives::resources())?,
         "resources/templates/list" => list("resourceTemplates", &primitives::templates())?,
+        "skills/list" | "skills/get" | "resources/read" if options.skills.is_some() => {
+            skills::answer(method, params, options.skills.as_deref().unwrap_or_default())?
+        }
         "resources/read" => primitives::read(params, modern)?,
         "prompts/list" => list("prompts", &primitives::prompts())?,
         "prompts/get" => primitives::prompt(params)?,
@@ -219,6 +267,14 @@ fn capabilities(options: &Options, modern: bool) -> Value {
                 all["tasks"] = json!({ "cancel": {}, "requests": { "tools": { "call": {} } } })
             }
         }
+    }
+    if options.skills.is_some() {
+        all["extensions"][skills::EXTENSION] = json!({});
+    }
+    if options.tick.is_some() {
+        // What it notifies about.
+        all["tools"] = json!({ "listChanged": true });
+        all["resources"] = json!({ "listChanged": false, "subscribe": true });
     }
     all
 }

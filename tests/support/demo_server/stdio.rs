@@ -8,11 +8,11 @@ use std::{process, thread};
 
 use serde_json::{Value, json};
 
-use crate::Options;
 use crate::protocol::{Client, Incoming, respond};
+use crate::{Options, asking, changes};
 
 /// Serves until stdin ends.
-pub(crate) fn serve(options: &Options) -> io::Result<()> {
+pub(crate) fn serve(options: &'static Options) -> io::Result<()> {
     if options.has_fault("orphan") {
         // It inherits stdin, stdout and stderr, as what a shell starts in the background does.
         Command::new("sleep").arg("60").spawn()?;
@@ -43,11 +43,17 @@ pub(crate) fn serve(options: &Options) -> io::Result<()> {
     Ok(())
 }
 
-fn answer(line: &str, options: &Options, client: &mut Pipe<'_>) {
+fn answer(line: &str, options: &'static Options, client: &mut Pipe<'_>) {
     let Ok(message) = serde_json::from_str::<Incoming<'_>>(line) else {
         eprintln!("demo-server: not a message: {line:.200}");
         return;
     };
+    if changes::take(&message, options, |line| {
+        write_line(line);
+        true
+    }) {
+        return;
+    }
     // Notifications and late responses want no answer.
     if let (Some(id), Some(_)) = (message.id, &message.method)
         && !options.has_fault("silent")
@@ -76,7 +82,7 @@ impl Client for Pipe<'_> {
     }
 
     fn ask(&mut self, method: &str, params: &Value) -> Option<Value> {
-        let id = "demo-1";
+        let id = asking::next_id();
         let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         write_line(&request.to_string());
         loop {

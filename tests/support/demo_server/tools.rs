@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::Options;
 use crate::protocol::{Client, EXTENSION, Params, Refusal, refusal};
-use crate::tasks;
+use crate::{Options, asking, tasks};
 
 /// A red dot, as a PNG file of 1 × 1 pixel.
 pub(crate) const DOT: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==";
@@ -38,7 +37,8 @@ pub(crate) fn list() -> Value {
         &[],
     );
     misfit["outputSchema"] = object(json!({ "sum": number }), &["sum"]);
-    Value::Array(vec![
+    let asking = asking::tools();
+    let others = vec![
         tool("echo", "Gives the text back", json!({ "text": text }), &["text"]),
         tool(
             "arguments",
@@ -75,7 +75,8 @@ pub(crate) fn list() -> Value {
         misfit,
         work,
         tool("crash", "Ends the server in the middle of the call", json!({}), &[]),
-    ])
+    ];
+    others.into_iter().chain(asking).collect()
 }
 
 fn object(properties: Value, required: &[&str]) -> Value {
@@ -85,7 +86,7 @@ fn object(properties: Value, required: &[&str]) -> Value {
     })
 }
 
-fn tool(name: &str, description: &str, properties: Value, required: &[&str]) -> Value {
+pub(crate) fn tool(name: &str, description: &str, properties: Value, required: &[&str]) -> Value {
     json!({
         "name": name, "description": description, "inputSchema": object(properties, required),
     })
@@ -120,16 +121,7 @@ pub(crate) fn call(
         }
         "fail" => failure(string("message").unwrap_or("it did not work")),
         "slow" => slow(integer("steps", 3), integer("pause_ms", 100), params, client),
-        "log" => {
-            let lines = integer("lines", 3);
-            for line in 1..=lines {
-                let params = json!({ "level": "info", "data": format!("line {line}") });
-                client.notify(&json!({
-                    "jsonrpc": "2.0", "method": "notifications/message", "params": params,
-                }));
-            }
-            says(&format!("{lines} lines"))
-        }
+        "log" => log(integer("lines", 3), client),
         "text" => {
             let bytes = bytes(integer("bytes", 0));
             says(&"0123456789abcde\n".repeat(bytes / 16 + 1)[..bytes])
@@ -140,6 +132,9 @@ pub(crate) fn call(
         ] })
         .to_string(),
         "numbers" => format!(r#"{{"content":[],"structuredContent":{NUMBERS}}}"#),
+        "form" | "connect" | "sample" | "roots" | "interview" | "locked" | "levels" => {
+            return asking::call(name, &arguments, params, modern, client);
+        }
         "greet" if modern => greet_in_two_rounds(params),
         "greet" => greet(client),
         "change" => {
@@ -159,6 +154,16 @@ pub(crate) fn call(
     })
 }
 
+fn log(lines: u64, client: &mut dyn Client) -> String {
+    for line in 1..=lines {
+        let params = json!({ "level": "info", "data": format!("line {line}") });
+        client.notify(&json!({
+            "jsonrpc": "2.0", "method": "notifications/message", "params": params,
+        }));
+    }
+    says(&format!("{lines} lines"))
+}
+
 /// The size of a text, kept to 64 MiB.
 fn bytes(wanted: u64) -> usize {
     usize::try_from(wanted.min(64 << 20)).expect("64 MiB fit into any address space")
@@ -168,7 +173,7 @@ pub(crate) fn says(text: &str) -> String {
     json!({ "content": [{ "type": "text", "text": text }] }).to_string()
 }
 
-fn failure(text: &str) -> String {
+pub(crate) fn failure(text: &str) -> String {
     json!({ "content": [{ "type": "text", "text": text }], "isError": true }).to_string()
 }
 
@@ -215,7 +220,10 @@ fn slow(steps: u64, pause: u64, params: &Params<'_>, client: &mut dyn Client) ->
     for step in 1..=steps {
         thread::sleep(Duration::from_millis(pause));
         if let Some(token) = params.progress_token() {
-            let params = json!({ "progressToken": token, "progress": step, "total": steps });
+            let message = format!("step {step}");
+            let params = json!({
+                "progressToken": token, "progress": step, "total": steps, "message": message,
+            });
             client.notify(&json!({
                 "jsonrpc": "2.0", "method": "notifications/progress", "params": params,
             }));

@@ -153,14 +153,16 @@ impl<'s> Schema<'s> {
 }
 
 /// Undoes percent-encoding; `None` when it is broken.
-fn percent_decoded(text: &str) -> Option<Cow<'_, str>> {
+pub(super) fn percent_decoded(text: &str) -> Option<Cow<'_, str>> {
     if !text.contains('%') {
         return Some(Cow::Borrowed(text));
     }
     let (first, coded) = text.split_once('%')?;
     let mut bytes = first.as_bytes().to_vec();
     for part in coded.split('%') {
-        bytes.push(u8::from_str_radix(part.get(..2)?, 16).ok()?);
+        let digits =
+            part.get(..2).filter(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()))?;
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
         bytes.extend(part[2..].bytes());
     }
     String::from_utf8(bytes).ok().map(Cow::Owned)
