@@ -52,7 +52,7 @@ pub(super) struct Contact<'a> {
     max_time: Option<duration::Limit>,
     certainty: OnceCell<Certainty>,
     executor: &'a LocalExecutor<'static>,
-    pub(super) link: Option<Link<'a>>,
+    pub(super) link: Option<Box<Link<'a>>>,
     pub(super) watcher: Watcher<'a>,
     /// What the server said about itself when it gave the list that was recalled, JSON text.
     pub(super) listed_by: RefCell<Option<String>>,
@@ -200,9 +200,9 @@ impl<'a> Contact<'a> {
 
     /// Ends the conversation: what is still to be said is said, and nothing of the server is left.
     /// A signal makes it hurry; its number is returned.
-    pub(super) async fn close(mut self) -> Option<i32> {
+    pub(super) async fn close(&mut self) -> Option<i32> {
         self.heed_changes(None);
-        let link = self.link.take()?;
+        let mut link = self.link.take()?;
         terminal::clear_status();
         if let Some(revision) = self.watcher.opened()
             && self.pin().is_none()
@@ -232,7 +232,7 @@ impl<'a> Contact<'a> {
 
     /// Ends the conversation after the answer is out, or after the error that is returned. An error
     /// is reported first: the server may take its time to go.
-    pub(super) async fn finish(self, outcome: Result<Exit, Error>) -> Result<Exit, Error> {
+    pub(super) async fn finish(&mut self, outcome: Result<Exit, Error>) -> Result<Exit, Error> {
         let run = self.run;
         let exit = match outcome {
             Ok(exit) => exit,
@@ -255,8 +255,11 @@ impl<'a> Contact<'a> {
             Some(link) => link,
             None => {
                 let access = self.access()?;
-                let authorizer = self.loaded_authorizer(&access.server)?;
-                Link::new(access, authorizer)
+                let authorizer = match self.is_http() {
+                    true => self.loaded_authorizer(&access.server)?,
+                    false => None,
+                };
+                Box::new(Link::new(access, authorizer))
             }
         };
         Ok((self.link.insert(link), &mut self.watcher))

@@ -162,7 +162,7 @@ impl<'a> Contact<'a> {
 
     /// How often the server was started or reached.
     pub(super) fn starts(&self) -> u32 {
-        self.link.as_ref().map_or(0, Link::starts)
+        self.link.as_deref().map_or(0, Link::starts)
     }
 
     /// How often requests are sent again.

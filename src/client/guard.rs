@@ -43,8 +43,8 @@ enum State {
 }
 
 impl Guard {
-    pub(super) fn new(authorizer: Option<Authorizer>) -> Guard {
-        let state = authorizer.map_or(State::Absent, |authorizer| State::Idle(authorizer.into()));
+    pub(super) fn new(authorizer: Option<Box<Authorizer>>) -> Guard {
+        let state = authorizer.map_or(State::Absent, State::Idle);
         Guard { state, denial: None }
     }
 

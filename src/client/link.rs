@@ -76,11 +76,14 @@ pub(super) enum Readiness {
 impl<'a> Link<'a> {
     /// A link that is not open yet. Without an authorizer, a refusal for want of credentials ends
     /// the call.
-    pub fn new(access: Access<'a>, authorizer: Option<Authorizer>) -> Link<'a> {
+    pub fn new(access: Access<'a>, authorizer: Option<Box<Authorizer>>) -> Link<'a> {
         let (breaker, last_words) = (Breaker::default(), String::new());
         let mut access = access;
         access.profile.authorizes = authorizer.is_some();
-        access.profile.extensions.extend(authorizer.iter().flat_map(Authorizer::extensions));
+        access
+            .profile
+            .extensions
+            .extend(authorizer.iter().flat_map(|authorizer| authorizer.extensions()));
         let guard = Guard::new(authorizer);
         Link { access, client: None, ending: None, breaker, starts: 0, last_words, guard }
     }
@@ -265,7 +268,7 @@ impl<'a> Link<'a> {
 
     /// Ends the connection: what is still to be said is said, and nothing of the server is left.
     /// When `hurry` is ready, there is no more time to be polite.
-    pub async fn close(mut self, hurry: impl Future) {
+    pub async fn close(&mut self, hurry: impl Future) {
         self.discard();
         let Some(Ending { done, calm }) = self.ending.take() else { return };
         let impatient = async move {

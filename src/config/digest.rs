@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use jsonc_parser::ast::{Object, Value};
+use sha2::{Digest as _, Sha256};
 
-use super::sha256::sha256;
 use crate::protocol::json;
 
 /// A SHA-256 hash. It is written as `sha256:` and 64 hexadecimal digits.
@@ -15,7 +15,7 @@ pub struct Digest([u8; 32]);
 impl Digest {
     /// The hash of some bytes.
     pub fn of(bytes: &[u8]) -> Digest {
-        Digest(sha256(bytes))
+        Digest(Sha256::digest(bytes).into())
     }
 
     /// The 64 hexadecimal digits.

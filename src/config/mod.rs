@@ -29,7 +29,6 @@ mod problem;
 mod resolved;
 mod secret_command;
 mod server;
-mod sha256;
 mod source;
 mod template;
 mod word;

@@ -55,12 +55,12 @@ pub(super) async fn run(
     // Nobody may come in any more, and then the servers are closed.
     drop(closing);
     let kept = std::mem::take(&mut host.kept);
-    let contacts = scope.run(together(kept.into_iter().map(|kept| kept.task))).await;
+    let mut contacts = scope.run(together(kept.into_iter().map(|kept| kept.task))).await;
     if let Err(error) = &outcome {
         // The servers may take their time to go.
         run.report(error);
     }
-    together(contacts.into_iter().map(Contact::close)).await;
+    together(contacts.iter_mut().map(Contact::close)).await;
     Ok(outcome.unwrap_or_else(|error| error.exit))
 }
 
