@@ -202,6 +202,7 @@ fn files_that_are_not_there() {
     check(&closed_url(), "--header-file", 9);
     check(&closed_url(), "--bearer-file", 9);
     check(&closed_url(), "--cacert", 9);
+    check(&closed_url(), "--root", 9);
     check(&demo(""), "--answers", 9);
     check(&demo(""), "--out", 9);
     check(&demo(""), "--stderr", 9);

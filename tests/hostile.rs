@@ -68,6 +68,35 @@ fn a_server_that_does_not_read_is_ended() {
 }
 
 #[test]
+fn a_server_that_failed_is_not_waited_for() {
+    // What it leaves behind keeps its output open.
+    let outcome = call("read -r _; sleep 100 & exit 3", &["{}", "-t", "60s"]);
+    check(&outcome, 5, "");
+    assert!(outcome.err.contains("exit status 3"), "{}", outcome.err);
+    // What it wrote before counts, however late it is read.
+    check(&call(&format!("read -r _; sleep 100 & {ANSWER}; exit 3"), &["{}"]), 0, "ok\n");
+    // One that ends well may have handed its pipes on.
+    let heir = format!("(sleep 1.5; {ANSWER}) & exit 0");
+    check(&call(&format!("read -r _; {heir}"), &["{}"]), 0, "ok\n");
+}
+
+#[test]
+fn an_error_names_the_server_without_secrets() {
+    let scratch = Scratch::new();
+    let url = format!("{}/?a=1&api_key=hunter2", closed_url());
+    let servers = [(&*url, "a=1&api_key=***"), ("exec:nosuch --token hunter2 x", "--token *** x")];
+    for (server, shown) in servers {
+        for form in [&["--json-errors"][..], &[]] {
+            let words = ["call", server, "tool", "{}"];
+            let outcome = run(&mut scratch.mcpmini(words.iter().chain(form)));
+            assert_eq!(outcome.code, 4, "{}", outcome.err);
+            assert!(outcome.err.contains(shown), "{}", outcome.err);
+            assert!(!outcome.err.contains("hunter2"), "{}", outcome.err);
+        }
+    }
+}
+
+#[test]
 fn answers_that_a_server_does_not_take_do_not_fill_the_memory() {
     let scratch = Scratch::new();
     let ping = format!(r#"{{"jsonrpc":"2.0","id":"{}","method":"ping"}}"#, "x".repeat(1000));
@@ -196,9 +225,12 @@ fn blocks_that_are_no_text_are_told_with_the_way_to_get_them() {
 /// it ends.
 #[track_caller]
 fn check_stuck(words: &[&str], signal: Option<Signal>, code: i32) {
+    check_stuck_command(&[&["call", &demo("")], words].concat(), signal, code);
+}
+
+#[track_caller]
+fn check_stuck_command(words: &[&str], signal: Option<Signal>, code: i32) {
     let scratch = Scratch::new();
-    let server = demo("");
-    let words = ["call", &server].into_iter().chain(words.iter().copied());
     let (_reader, stdout) = std::io::pipe().unwrap();
     let (stdin, _writer) = std::io::pipe().unwrap();
     let mut command = scratch.mcpmini(words);
@@ -219,6 +251,20 @@ fn a_call_that_waits_for_its_input_can_be_ended() {
     check_stuck(&["add", "-"], Some(Signal::INT), 130);
     check_stuck(&["echo", "text=@-"], Some(Signal::TERM), 143);
     check_stuck(&["add", "-", "-T", "300ms"], None, 124);
+}
+
+#[test]
+fn a_call_that_waits_for_a_pipe_without_a_writer_can_be_ended() {
+    let scratch = Scratch::new();
+    let pipe = scratch.path("pipe");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
+    let pipe = pipe.to_str().unwrap();
+    let file = format!("text=@{pipe}");
+    check_stuck_command(&["call", "name", "echo", "--config", pipe], Some(Signal::INT), 130);
+    check_stuck_command(&["servers", "--config", pipe], Some(Signal::TERM), 143);
+    check_stuck(&["echo", "{}", "--answers", pipe], Some(Signal::TERM), 143);
+    check_stuck(&["echo", &file], Some(Signal::INT), 130);
+    check_stuck(&["echo", &file, "-T", "300ms"], None, 124);
 }
 
 #[test]

@@ -17,6 +17,7 @@ use crate::config::{self, Endpoint, HttpEndpoint};
 use crate::env::Secret;
 use crate::net;
 use crate::protocol::json;
+use crate::protocol::mask;
 use crate::protocol::message::Sent;
 use crate::protocol::params::Members;
 use crate::transport::http;
@@ -245,7 +246,7 @@ pub(super) fn denied(error: &AuthError, server: &str) -> Error {
 }
 
 fn hint(error: &AuthError, server: &str) -> Option<String> {
-    let server = config::quoting::quote(server);
+    let server = config::quoting::quote(&mask::server(server));
     Some(match error {
         AuthError::LoginNeeded => format!(
             "mcpmini login {server}; or give it a token: MCPMINI_TOKEN, --bearer-file, \

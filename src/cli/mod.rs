@@ -105,6 +105,9 @@ pub fn main(env: &Env) -> Exit {
     match outcome {
         Ok(exit) => exit,
         Err(error) => {
+            // What a signal has broken off fails for no other reason.
+            let error =
+                if error.exit == Exit::Config { run.over().unwrap_or(error) } else { error };
             run.report(&error);
             error.exit
         }

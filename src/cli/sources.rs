@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use super::errors::{Error, Phase};
@@ -46,7 +47,9 @@ fn open(
     shown: &str,
     fail: fn(&str) -> Error,
 ) -> Result<Vec<u8>, Error> {
-    match File::open(run.env.absolute(path)) {
+    // Else opening a pipe waits for a writer, deaf to signals.
+    let at_once = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    match File::options().read(true).custom_flags(at_once).open(run.env.absolute(path)) {
         Ok(file) => read(run, file.as_fd(), shown, fail),
         Err(error) => Err(fail(&format!("cannot read {shown}: {error}"))),
     }

@@ -130,6 +130,24 @@ fn parameter(parameter: &str) -> Cow<'_, str> {
     }
 }
 
+/// A server as a command line names it: a URL, or a command with its arguments.
+pub fn server(word: &str) -> Cow<'_, str> {
+    if !word.starts_with("exec:") {
+        return url(word);
+    }
+    let mut before = "";
+    let words = word.split(' ').map(|word| {
+        let is_value = before.starts_with('-') && is_secret(before) && !word.starts_with('-');
+        before = word;
+        match word.split_once('=') {
+            _ if is_value => MASK.into(),
+            Some((name, _)) if is_secret(name) => format!("{name}={MASK}").into(),
+            _ => url(word),
+        }
+    });
+    words.collect::<Vec<_>>().join(" ").into()
+}
+
 /// A JSON object whose members with telling names are masked, at the top and one object deep: the
 /// messages of OAuth are not deeper. What is not an object stays as it is.
 pub fn members(object: &str) -> Cow<'_, str> {
@@ -207,6 +225,17 @@ mod tests {
         check("https://u:hun@ter2@h:8080/m@p", "https://***@h:8080/m@p");
         check("https://h/a@b", "https://h/a@b");
         check("unix:/s#/mcp", "unix:/s#/mcp");
+    }
+
+    #[test]
+    fn servers_show_no_secret() {
+        let check = |text: &str, expected: &str| assert_eq!(server(text), expected);
+        check("files", "files");
+        check("https://u:hunter2@h/mcp?token=hunter2", "https://***@h/mcp?token=***");
+        check("exec:npx -y some-server /a", "exec:npx -y some-server /a");
+        check("exec:s --token hunter2 --key=hunter2 -v", "exec:s --token *** --key=*** -v");
+        check("exec:API_KEY=hunter2 s --token -v", "exec:API_KEY=*** s --token -v");
+        check("exec:s https://h/?key=hunter2", "exec:s https://h/?key=***");
     }
 
     #[test]

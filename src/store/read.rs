@@ -2,8 +2,11 @@
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 
 use super::fault::{Action, Fault, Reason};
 
@@ -44,7 +47,7 @@ const STICKY: u32 = 0o1000;
 /// The checks look at the open file, so it cannot be exchanged between check and use.
 pub fn read(path: &Path, limit: u64, guard: Guard) -> Result<Option<Vec<u8>>, Fault> {
     let fault = |reason| Fault::new(path, Action::Read, reason);
-    let mut file = match open(path, guard) {
+    let file = match open(path) {
         Ok(file) => file,
         Err(error) if is_absent(&error) => return Ok(None),
         Err(error) => return Err(fault(Reason::Io(error))),
@@ -57,7 +60,7 @@ pub fn read(path: &Path, limit: u64, guard: Guard) -> Result<Option<Vec<u8>>, Fa
         check(path, &metadata, guard).map_err(fault)?;
     }
     let mut bytes = Vec::with_capacity(metadata.len().min(limit) as usize + 1);
-    let taken = (&mut file).take(limit + 1).read_to_end(&mut bytes);
+    let taken = Patient(&file).take(limit + 1).read_to_end(&mut bytes);
     taken.map_err(Fault::io(path, Action::Read))?;
     if bytes.len() as u64 > limit {
         return Err(fault(Reason::TooLarge { limit }));
@@ -74,14 +77,38 @@ pub fn read_text(path: &Path, limit: u64, guard: Guard) -> Result<Option<String>
     }
 }
 
-fn open(path: &Path, guard: Guard) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true);
-    if guard != Guard::Named {
-        // Opening a pipe waits for a writer, and a stranger can leave a pipe where we look.
-        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+fn open(path: &Path) -> io::Result<File> {
+    // Else opening a pipe waits for a writer, and a stranger can leave a pipe where we look.
+    let at_once = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    OpenOptions::new().read(true).custom_flags(at_once).open(path)
+}
+
+/// How long a pipe may stay silent.
+const SILENCE: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
+
+/// Reads a file, or a pipe that somebody may yet write to. A signal ends the wait.
+struct Patient<'f>(&'f File);
+
+impl Read for Patient<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.0.read(buffer) {
+            // A pipe that nobody has opened for writing yet looks like one that is at its end.
+            Ok(0) if is_pipe(self.0)? => (),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => (),
+            done => return done,
+        }
+        match poll(&mut [PollFd::new(&self.0, PollFlags::IN)], Some(&SILENCE)) {
+            Ok(0) => Err(io::Error::new(io::ErrorKind::TimedOut, "nothing comes")),
+            Ok(_) => self.0.read(buffer),
+            // `Interrupted` would be tried again.
+            Err(Errno::INTR) => Err(io::Error::other("interrupted")),
+            Err(errno) => Err(errno.into()),
+        }
     }
-    options.open(path)
+}
+
+fn is_pipe(file: &File) -> io::Result<bool> {
+    Ok(file.metadata()?.file_type().is_fifo())
 }
 
 /// Whether the error says that there is no such file.
@@ -140,6 +167,8 @@ fn check_directory(path: &Path) -> Result<(), Reason> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::super::scratch::Scratch;
     use super::*;
 
@@ -156,6 +185,27 @@ mod tests {
         assert_eq!(limited(5), Ok(Some(b"12345".to_vec())));
         let told = format!("cannot read {}: larger than 4 bytes", file.display());
         assert_eq!(limited(4), Err(told));
+    }
+
+    #[test]
+    fn a_pipe_is_read_once_somebody_writes() {
+        let scratch = Scratch::new();
+        let path = scratch.path("pipe");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RWXU).unwrap();
+        let pause = || std::thread::sleep(std::time::Duration::from_millis(50));
+        let writer = std::thread::spawn({
+            let path = path.clone();
+            move || {
+                pause();
+                let mut pipe = OpenOptions::new().write(true).open(path).unwrap();
+                for part in ["1", "23"] {
+                    pause();
+                    pipe.write_all(part.as_bytes()).unwrap();
+                }
+            }
+        });
+        assert_eq!(read(&path, 9, Guard::Named).unwrap(), Some(b"123".to_vec()));
+        writer.join().unwrap();
     }
 
     #[test]

@@ -153,6 +153,7 @@ fn a_program_that_fails_is_an_error_for_the_server_and_for_us() {
 fn roots_are_listed() {
     let scratch = Scratch::new();
     let root = scratch.path("a b").into_os_string().into_string().unwrap();
+    std::fs::create_dir(&root).unwrap();
     let uri = format!("file://{}", root.replace(' ', "%20"));
     let listed = json!({ "roots": { "roots": [{ "uri": uri, "name": "a b" }] } });
     over_every_way(&["roots", "--root", &root], 0, &format!("{listed}\n"), &[]);

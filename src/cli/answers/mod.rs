@@ -13,18 +13,20 @@ mod reply;
 mod screen;
 
 use std::cell::RefCell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use self::fill::Filler;
 use self::program::Program;
 use self::screen::Screen;
 use super::args::choices::{Elicit, Sample};
-use super::errors::Error;
+use super::errors::{Error, Phase};
+use super::exit::Exit;
 use super::run::Run;
 use crate::client::{Pondered, Reply};
 use crate::protocol::json::{self, Json};
 use crate::protocol::jsonrpc::{ErrorObject, scan};
+use crate::protocol::message::Sent;
 use crate::protocol::method;
 use crate::protocol::params::Members;
 use crate::protocol::session::{Abilities, Question};
@@ -83,6 +85,18 @@ impl Refusal {
     }
 }
 
+/// A directory or file that a server is told of. One that is not there is a slip of the pen.
+fn existing(run: &Run<'_>, root: &Path) -> Result<PathBuf, Error> {
+    let path = run.env.absolute(root);
+    match path.metadata() {
+        Ok(_) => Ok(path),
+        Err(error) => {
+            let text = format!("--root: cannot use {}: {error}", path.display());
+            Err(Error::new(Exit::Config, text).phase(Phase::Config).sent(Sent::No))
+        }
+    }
+}
+
 const DECLINE: &str = "{\"action\":\"decline\"}";
 const CANCEL: &str = "{\"action\":\"cancel\"}";
 
@@ -113,7 +127,7 @@ impl Answers {
             filler: Filler::read(run)?,
             otherwise,
             sampler,
-            roots: globals.root.iter().map(|root| run.env.absolute(root)).collect(),
+            roots: globals.root.iter().map(|root| existing(run, root)).collect::<Result<_, _>>()?,
             refusal: Refusal::default(),
         })
     }

@@ -11,6 +11,7 @@ pub mod warnings;
 pub use warnings::Warnings;
 
 use crate::protocol::json;
+use crate::protocol::mask;
 use crate::protocol::message::Sent;
 
 use super::exit::Exit;
@@ -103,10 +104,10 @@ impl Error {
         }
     }
 
-    /// Names the server.
+    /// Names the server. What of it is likely a secret is not kept: errors end up in logs.
     #[must_use]
-    pub fn server(mut self, name: impl Into<String>) -> Error {
-        self.server = Some(name.into());
+    pub fn server(mut self, name: impl AsRef<str>) -> Error {
+        self.server = Some(mask::server(name.as_ref()).into_owned());
         self
     }
 

@@ -23,6 +23,7 @@ use crate::protocol::Revision;
 use crate::protocol::arguments::{self, Options};
 use crate::protocol::json::{self, Json};
 use crate::protocol::jsonrpc::{ErrorObject, scan};
+use crate::protocol::mask;
 use crate::protocol::message::Sent;
 use crate::protocol::method;
 use crate::protocol::model::task::Task;
@@ -168,7 +169,7 @@ async fn wait(
             let asks = |revision: &Revision| revision.tasks == Tasks::Asked;
             let action =
                 if contact.known_revision().is_some_and(asks) { "result" } else { "update" };
-            let (server, id) = (quoting::quote(server), quoting::quote(id));
+            let (server, id) = (quoting::quote(&mask::server(server)), quoting::quote(id));
             let line = format!("mcpmini task {action} --answer KEY=VALUE {server} {id}");
             Err(error.hint(format!("the task waits for an answer: {line}")))
         }

@@ -136,7 +136,8 @@ impl<'a> CallResult<'a> {
             match &*key {
                 "content" => result.content = value,
                 "structuredContent" => result.structured = Some(value),
-                "isError" => result.is_error = value == "true",
+                // Whatever else a server writes there, it would not have to say that all is well.
+                "isError" => result.is_error = !matches!(value, "false" | "null"),
                 _ => (),
             }
         }
@@ -327,7 +328,10 @@ mod tests {
             r#""a", failed"#,
         );
         check(r#"{"content":[7],"content":[],"isError":true,"isError":false}"#, "");
-        check(r#"{"isError":"true"}"#, "");
+        check(r#"{"isError":null}"#, "");
+        for odd in ["\"true\"", "\"false\"", "1", "0", "{}"] {
+            check(&format!(r#"{{"isError":{odd}}}"#), "failed");
+        }
     }
 
     #[test]

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-use futures_lite::FutureExt;
+use futures_lite::{FutureExt, future};
 use rustix::fs::{Access, access};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::lifeline::Lifeline;
 use super::stderr::Stderr;
-use super::{Patience, Target};
+use super::{End, Patience, Target};
 use crate::reactor::queue::Receiver;
 use crate::reactor::{self, Reader, Timer, Writer};
 
@@ -84,6 +84,18 @@ impl Group {
         let group = Group { child, exit, id, status: None, _lifeline: lifeline };
         let (stdin, stdout) = (Writer::new(stdin)?, Reader::new(stdout)?);
         Ok((group, Pipes { stdin, stdout, stderr: Reader::new(stderr)? }))
+    }
+
+    /// Waits until the child has ended with an error, and then a little. One that ends well may have
+    /// handed its pipes on to another process, which is the server then.
+    pub(super) async fn failed(&mut self, patience: Duration) -> Option<End> {
+        self.exit.wait().await;
+        self.status = self.child.wait().ok();
+        if self.status.is_none_or(|status| status.success()) {
+            future::pending::<()>().await;
+        }
+        Timer::after(patience).await;
+        Some(End::Exited)
     }
 
     /// Waits a little for the child to exit by itself and for the rest of its standard error.

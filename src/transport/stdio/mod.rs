@@ -77,6 +77,10 @@ const BATCH: usize = 64 * 1024;
 /// and its last words can be reported.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
+/// How long what a server has written may take to arrive after it ended with an error. Something
+/// that it started may hold its output open for ever.
+const LAST_MESSAGES: Duration = Duration::from_secs(1);
+
 /// Starts the server, at once, and carries messages until the conversation ends; then sees to it
 /// that nothing of the server is left.
 pub fn run(target: Target, limits: Limits, port: Port) -> impl Future<Output = ()> {
@@ -106,7 +110,7 @@ async fn carry(
     let conversation = async {
         let mut reading = std::pin::pin!(read(stdout, limits, &target.trace, &port));
         let writing = write(stdin, &target.trace, &port).or(too_late(&port, target.patience));
-        match reading.as_mut().or(writing).await {
+        match reading.as_mut().or(writing).or(group.failed(LAST_MESSAGES)).await {
             Some(end) => {
                 let status = group.last_words(&stderr, LAST_WORDS).await;
                 let fault = farewell(&end, status);
@@ -134,6 +138,8 @@ enum End {
         /// Whether the last line was cut off.
         truncated: bool,
     },
+    /// The server ended with an error; its output is still open.
+    Exited,
     /// It could not be read any further.
     Error(String),
     /// One line was longer than allowed.
@@ -250,7 +256,9 @@ fn unreachable(text: String) -> Fault {
 fn farewell(end: &End, status: Option<ExitText>) -> Fault {
     let exit = status.map(|status| format!(" ({status})")).unwrap_or_default();
     let (kind, text) = match end {
-        End::Eof { truncated: false } => (FaultKind::Lost, format!("Transport closed{exit}")),
+        End::Eof { truncated: false } | End::Exited => {
+            (FaultKind::Lost, format!("Transport closed{exit}"))
+        }
         End::Eof { truncated: true } => {
             (FaultKind::Lost, format!("Transport closed mid-message{exit}"))
         }
