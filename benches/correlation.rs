@@ -5,6 +5,7 @@
 //! the request line and from the response line to the caller's result. Beside it: what clients do
 //! that keep a table of channels, and the table alone.
 #![allow(missing_docs, reason = "criterion's macros make public items")]
+#![allow(clippy::print_stdout, reason = "some figures are not criterion's")]
 
 #[path = "messages/counting.rs"]
 mod counting;

@@ -6,6 +6,7 @@
 //! where an answer ends. Times of single calls are printed as p50 and p99, beside criterion's time
 //! per call.
 #![allow(missing_docs, reason = "criterion's macros make public items")]
+#![allow(clippy::print_stdout, reason = "some figures are not criterion's")]
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{BufRead, BufReader, Read, Write};

@@ -39,10 +39,10 @@ impl Reader {
     }
 
     /// Reads what there is, up to 8 KiB of it; nothing at the end. While there is nothing it takes no
-    /// memory.
+    /// memory, and as long as there is little, little.
     pub async fn read_some(&mut self) -> io::Result<Vec<u8>> {
         readable(&self.descriptor).await;
-        let mut block = vec![0; 8 << 10];
+        let mut block = vec![0; if self.may_have_more { 8 << 10 } else { 512 }];
         let length = self.read(&mut block).await?;
         block.truncate(length);
         Ok(block)

@@ -77,7 +77,7 @@ impl Session {
             credentials: 0,
             input: Input::default(),
         };
-        self.calls.insert(ticket, open);
+        self.calls.insert(ticket, Box::new(open));
         match self.stage.failure().cloned() {
             Some(failure) => self.fail(ticket, failure),
             None => self.ready.push_back(ticket),
@@ -149,7 +149,7 @@ impl Session {
         if !self.requests.take_answered() {
             return;
         }
-        let waits = |(ticket, open): (&Ticket, &OpenCall)| open.idle_until.map(|_| *ticket);
+        let waits = |(ticket, open): (&Ticket, &Box<OpenCall>)| open.idle_until.map(|_| *ticket);
         let waiting: Vec<Ticket> = self.calls.iter().filter_map(waits).collect();
         waiting.into_iter().for_each(|ticket| self.rearm(ticket, now));
     }
@@ -267,7 +267,7 @@ impl Session {
         tickets.into_iter().for_each(|ticket| self.fail(ticket, failure.clone()));
     }
 
-    pub(super) fn close_call(&mut self, ticket: Ticket) -> Option<OpenCall> {
+    pub(super) fn close_call(&mut self, ticket: Ticket) -> Option<Box<OpenCall>> {
         let open = self.calls.remove(&ticket)?;
         if let Some(due) = open.due() {
             self.deadlines.remove(&(due, ticket));
