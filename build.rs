@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | `curl_global_init` replaced | Linux | see `src/main.rs` |
 //! | no tables for unwinding | static binary | a twentieth of its size |
+//! | nothing before `main` | static binary | see `link/static.ld` |
 //! | functions of a call side by side | static binary | fewer pages to load |
 //!
 //! The last one needs the linker that comes with Rust. Without it the binary is the same, and its
@@ -16,10 +17,11 @@ use std::process::Command;
 /// Which functions a call goes through, made by `scripts/order-functions`.
 const ORDER: &str = "link/order.txt";
 
-const NO_UNWINDING: &str = "link/no-unwinding.ld";
+/// What is left out of the static binary.
+const SCRIPT: &str = "link/static.ld";
 
 fn main() {
-    for file in ["build.rs", ORDER, NO_UNWINDING] {
+    for file in ["build.rs", ORDER, SCRIPT] {
         println!("cargo::rerun-if-changed={file}");
     }
     let target = |what: &str| var(format!("CARGO_CFG_TARGET_{what}")).unwrap_or_default();
@@ -31,11 +33,14 @@ fn main() {
         return;
     }
     let here = var("CARGO_MANIFEST_DIR").expect("cargo says where the package is");
-    link(&format!("-T,{here}/{NO_UNWINDING}"));
+    link(&format!("-T{here}/{SCRIPT}"));
     link("--no-eh-frame-hdr");
-    if let Some(directory) = linker_of_rust() {
+    let directory = linker_of_rust();
+    if let Some(directory) = &directory {
         println!("cargo::rustc-link-arg-bins=-B{directory}");
         println!("cargo::rustc-link-arg-bins=-fuse-ld=lld");
+    }
+    if directory.is_some() || is_linker_of_rust() {
         link(&format!("--symbol-ordering-file={here}/{ORDER}"));
         // Names change with the compiler. Those that are not there any more are of no use, and of
         // no harm.
@@ -43,9 +48,16 @@ fn main() {
     }
 }
 
-/// Passes an option to the linker of the binary.
+/// Passes an option to the linker of the binary, through the C compiler unless that is not asked.
 fn link(option: &str) {
-    println!("cargo::rustc-link-arg-bins=-Wl,{option}");
+    let through = if is_linker_of_rust() { "" } else { "-Wl," };
+    println!("cargo::rustc-link-arg-bins={through}{option}");
+}
+
+/// Whether the linker of Rust was asked for by its name, as `scripts/build-static` does to build for
+/// another processor.
+fn is_linker_of_rust() -> bool {
+    var("RUSTC_LINKER").is_ok_and(|linker| linker.ends_with("rust-lld"))
 }
 
 /// The directory where the C compiler finds the linker of Rust, unless another one was asked for.

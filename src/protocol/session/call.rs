@@ -149,8 +149,8 @@ impl Session {
         if !self.requests.take_answered() {
             return;
         }
-        let waits = |(ticket, open): (&Ticket, &Box<OpenCall>)| open.idle_until.map(|_| *ticket);
-        let waiting: Vec<Ticket> = self.calls.iter().filter_map(waits).collect();
+        let waits = self.calls.iter().filter(|(_, open)| open.idle_until.is_some());
+        let waiting: Vec<Ticket> = waits.map(|(ticket, _)| *ticket).collect();
         waiting.into_iter().for_each(|ticket| self.rearm(ticket, now));
     }
 
