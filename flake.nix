@@ -17,7 +17,12 @@
       manifest = (fromTOML (builtins.readFile ./Cargo.toml)).package;
 
       mkPackage =
-        { lib, rustPlatform }:
+        {
+          lib,
+          stdenv,
+          rustPlatform,
+          installShellFiles,
+        }:
         rustPlatform.buildRustPackage {
           pname = manifest.name;
           inherit (manifest) version;
@@ -41,6 +46,16 @@
           env.AWS_LC_SYS_NO_JITTER_ENTROPY = "1";
           # The tests want servers from npm and PyPI, which a sandbox cannot reach.
           doCheck = false;
+          nativeBuildInputs = [ installShellFiles ];
+          # The program prints its own man page and completions, where it can be run.
+          postInstall = lib.optionalString (stdenv.buildPlatform.canExecute stdenv.hostPlatform) ''
+            $out/bin/mcpmini help --man > mcpmini.1
+            installManPage mcpmini.1
+            installShellCompletion --cmd mcpmini \
+              --bash <($out/bin/mcpmini completions bash) \
+              --zsh <($out/bin/mcpmini completions zsh) \
+              --fish <($out/bin/mcpmini completions fish)
+          '';
           meta = {
             inherit (manifest) description;
             license = lib.licenses.mit;

@@ -33,8 +33,12 @@
             src,
             cargoLock,
             meta,
+            nativeBuildInputs,
+            postInstall,
             ...
           }:
+          # Evaluated as a whole, so that a mistake in them is an error here too.
+          assert builtins.isString (builtins.deepSeq nativeBuildInputs postInstall);
           assert builtins.pathExists cargoLock.lockFile;
           builtins.seq src (package system "${pname}-${version}" // { inherit version meta; });
       };
@@ -45,10 +49,12 @@
             inherit lib;
             rustPlatform = rustPlatform system;
             callPackage = make: more: make ((builtins.intersectAttrs (builtins.functionArgs make) scope) // more);
+            installShellFiles = package system "install-shell-files";
             stdenv.hostPlatform = {
               inherit system;
               isLinux = lib.hasSuffix "linux" system;
             };
+            stdenv.buildPlatform.canExecute = platform: platform.system == system;
           };
         in
         scope

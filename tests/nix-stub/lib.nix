@@ -19,6 +19,8 @@ rec {
 
   optionalAttrs = condition: attributes: if condition then attributes else { };
 
+  optionalString = condition: text: if condition then text else "";
+
   getExe = package: "${package}/bin/${package.meta.mainProgram}";
 
   licenses.mit.spdxId = "MIT";
