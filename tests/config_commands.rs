@@ -297,6 +297,13 @@ fn servers_of_other_programs_are_shown_and_copied() {
     assert_eq!(nothing.code, 9);
     assert!(nothing.err.contains(".cursor/mcp.json; see --from"), "{}", nothing.err);
 
+    fs::create_dir_all(scratch.path("p/.cursor")).unwrap();
+    fs::create_dir_all(scratch.path("p/sub")).unwrap();
+    let project = scratch.write("p/.cursor/mcp.json", r#"{"mcpServers": {}}"#);
+    let mut command = scratch.mcpmini(["config", "import", "cursor"]);
+    let nothing = run(command.current_dir(scratch.path("p/sub")));
+    assert!(nothing.err.contains(&format!("--from {project}")), "{}", nothing.err);
+
     fs::create_dir(scratch.path(".cursor")).unwrap();
     let demo = demo_path();
     scratch.write(

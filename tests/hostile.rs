@@ -131,6 +131,21 @@ fn a_command_that_prints_a_token_leaves_nothing_behind() {
     wait_until("the end of the command", || processes_with(&sleep).is_empty());
 }
 
+#[test]
+fn a_command_that_prints_a_token_is_within_every_limit() {
+    let url = closed_url();
+    let words = |command| ["call", &*url, "echo", "{}", "--bearer-command", command];
+    let slow = words("sleep 100");
+    check_stuck_command(&slow, Some(Signal::INT), 130);
+    check_stuck_command(&slow, Some(Signal::TERM), 143);
+    check_stuck_command(&[&slow[..], &["-T", "300ms"]].concat(), None, 124);
+    // One that fails is not tried again.
+    let scratch = Scratch::new();
+    let outcome = run(&mut scratch.mcpmini(words("echo x >>ran; false")));
+    check(&outcome, 7, "");
+    assert_eq!(scratch.lines("ran"), ["x"]);
+}
+
 // ----------------------------------------------------------------------------------- lies
 
 /// Runs a command on a server that says one thing when it is asked for something.

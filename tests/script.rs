@@ -175,7 +175,14 @@ fn exit_10_input_required() {
         check(&greet(&[]), 10, "");
         check(&greet(&["--decline"]), 1, "");
         check(&greet(&["--elicit", "defaults"]), 0, "hello, friend\n");
-        check(&greet(&["--answer", "name=Ada"]), 0, "hello, Ada\n");
+        let answered = greet(&["--answer", "name=Ada"]);
+        check(&answered, 0, "hello, Ada\n");
+        assert_eq!(answered.err, "");
+        let misspelt = greet(&["--answer", "nmae=Ada"]);
+        assert!(
+            misspelt.err.contains("--answer nmae: the server has asked for no"),
+            "{misspelt:?}"
+        );
     }
 }
 
@@ -203,6 +210,75 @@ fn sigpipe_quiet() {
     let outcome = run(&mut scratch.shell(script));
     check(&outcome, 0, "01234");
     assert_eq!((outcome.err.as_str(), scratch.lines("code")), ("", vec!["141".into()]));
+}
+
+#[test]
+fn sigpipe_quiet_with_json_errors() {
+    let scratch = Scratch::new();
+    let script = r#"{ "$mcpmini" call "$demo" text bytes=4000000 -j; echo $? >code; } | head -c 2"#;
+    let outcome = run(&mut scratch.shell(script));
+    check(&outcome, 0, "{\"");
+    assert_eq!((outcome.err.as_str(), scratch.lines("code")), ("", vec!["141".into()]));
+}
+
+#[test]
+fn a_file_stays_as_it_is_when_the_tool_fails() {
+    let scratch = Scratch::new();
+    scratch.write("out", "old\n");
+    let fail = |words: &[&str]| {
+        let server = demo("");
+        run(&mut scratch.mcpmini(["call", &server, "fail", "{}"].iter().chain(words)))
+    };
+    check(&fail(&["--out", "out"]), 1, "");
+    assert_eq!(scratch.lines("out"), ["old"]);
+    check(&fail(&["--out", "new"]), 1, "");
+    assert!(!scratch.path("new").exists());
+    // In JSON the failure is part of the answer.
+    check(&fail(&["--out", "new", "-j"]), 1, "");
+    assert!(scratch.lines("new")[0].contains("\"isError\":true"));
+}
+
+/// Whatever is remembered of a server: a call that it has answered is not sent again.
+#[test]
+fn a_call_that_failed_is_not_sent_twice() {
+    for fault in ["{}", "[]"] {
+        let scratch = Scratch::new();
+        let server = demo(&format!("--era modern --log {}", scratch.path("log").display()));
+        let call = |arguments: &str| {
+            let words = ["rpc", &server, "tools/call", arguments];
+            run(&mut scratch.mcpmini(words))
+        };
+        assert_eq!(call(r#"{"name":"echo","arguments":{"text":"a"}}"#).code, 0);
+        let failing = format!(r#"{{"name":"echo","arguments":{fault}}}"#);
+        assert_eq!(call(&failing).code, 3);
+        let calls = scratch.lines("log");
+        assert_eq!(calls.iter().filter(|line| line.contains("tools/call")).count(), 2);
+    }
+}
+
+/// What a remembered server takes to start is no part of a round trip: it has answered something
+/// before the first one begins.
+#[test]
+fn a_round_trip_does_not_start_the_server() {
+    let scratch = Scratch::new();
+    let server = demo(&format!("--era modern --log {}", scratch.path("log").display()));
+    let methods = |words: &[&str]| {
+        scratch.write("log", "");
+        let outcome = run(&mut scratch.mcpmini(words));
+        assert_eq!(outcome.code, 0, "{}", outcome.err);
+        let mut lines = scratch.lines("log");
+        lines.retain(|line| line != "EOF");
+        let method = |line: &String| {
+            let request: serde_json::Value = serde_json::from_str(line).unwrap();
+            request["method"].as_str().unwrap().to_owned()
+        };
+        lines.iter().map(method).collect::<Vec<_>>()
+    };
+    for _ in 0..2 {
+        assert_eq!(methods(&["ping", &server]), ["server/discover"; 2]);
+    }
+    let words = ["bench", &server, "echo", "--no-schema", "text=a", "-n1"];
+    assert_eq!(methods(&words), ["server/discover", "tools/call"]);
 }
 
 #[test]

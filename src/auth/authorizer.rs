@@ -11,7 +11,10 @@
 use std::rc::Rc;
 use std::time::SystemTime;
 
+use super::assertion::{self, Subject};
+use super::brake::Brake;
 use super::challenge::{Challenge, Scheme};
+use super::client::ClientKey;
 use super::discovery::{Guarded, discover};
 use super::dpop::{Prover, USE_NONCE};
 use super::error::AuthError;
@@ -28,6 +31,10 @@ use crate::protocol::message::Refused;
 /// How often a request may be refused before its refusal counts.
 const ROUNDS: u32 = 3;
 
+/// For how long a server that refuses a token from the beginning is not asked with another, in
+/// seconds: the calls of a batch would all try.
+const FRESH: u64 = 10;
+
 /// What turns refusals of one server into tokens for it.
 #[derive(Debug)]
 pub struct Authorizer {
@@ -37,12 +44,13 @@ pub struct Authorizer {
     pub(super) fetcher: Fetcher,
     pub(super) vault: Vault,
     pub(super) key: TokenKey,
-    pub(super) signing_key: Option<SigningKey>,
+    pub(super) client_key: Option<ClientKey>,
     pub(super) person: Person,
     pub(super) authorization: Authorization,
     pub(super) held: Option<Held>,
     /// Whether a renewal failed, so that it is not tried again before each request.
     pub(super) worn: bool,
+    pub(super) brake: Brake,
     /// The nonce of the server that the last refusal was answered with.
     nonce: Option<String>,
 }
@@ -52,8 +60,19 @@ pub struct Authorizer {
 pub(super) struct Held {
     pub(super) record: TokenRecord,
     pub(super) prover: Option<Rc<Prover>>,
-    /// Whether it was got in this run, and not renewed.
-    pub(super) is_new: bool,
+    /// How we came by it.
+    pub(super) origin: Origin,
+}
+
+/// How we came by a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// It was kept, by an earlier run or by another process.
+    Kept,
+    /// It was renewed in this run.
+    Renewed,
+    /// It is a new one, of this run.
+    New,
 }
 
 impl Authorizer {
@@ -67,26 +86,33 @@ impl Authorizer {
         person: Person,
     ) -> Result<Authorizer, AuthError> {
         let policy = Policy { allow_private: options.allow_private, allow_http: false };
-        let signing_key = match &options.client_key {
+        let client_key = match &options.client_key {
             None => None,
             Some(pem) => {
                 let key = SigningKey::from_pem(pem, options.client_key_algorithm);
-                Some(key.map_err(AuthError::Key)?)
+                let id = options.client_key_id.clone();
+                Some(ClientKey { key: key.map_err(AuthError::Key)?, id })
             }
         };
-        let grant = options.grant.name();
+        let (grant, id) = (options.grant.name(), options.client_id.as_deref());
+        let (vault, subject) = match assertion::subject(&options, env) {
+            Subject::Nobody => (Vault::of(env)?, None),
+            Subject::Known(subject) => (Vault::of(env)?, Some(subject)),
+            Subject::Unknown => (Vault::none(env), None),
+        };
         Ok(Authorizer {
             server: server.clone(),
             fetcher: Fetcher::new(settings, server, policy),
-            vault: Vault::of(env)?,
-            key: TokenKey::new(server.as_str(), grant, options.client_id.as_deref()),
+            vault,
+            key: TokenKey::new(server.as_str(), grant, id, subject.as_deref()),
             env: env.clone(),
             authorization: settings.authorization.clone(),
             options,
-            signing_key,
+            client_key,
             person,
             held: None,
             worn: false,
+            brake: Brake::default(),
             nonce: None,
         })
     }
@@ -94,6 +120,11 @@ impl Authorizer {
     /// The token in use.
     pub fn record(&self) -> Option<&TokenRecord> {
         self.held.as_ref().map(|held| &held.record)
+    }
+
+    /// What ends the work of this authorizer.
+    pub fn brake(&self) -> Brake {
+        self.brake.clone()
     }
 
     /// The extensions of MCP that are used.
@@ -115,12 +146,13 @@ impl Authorizer {
         let challenges = Challenge::parse_all(&refused.challenges);
         let challenge = Challenge::choose(&challenges);
         let error = challenge.and_then(Challenge::error);
-        if error == Some(USE_NONCE) && self.has_new_nonce() {
-            return Ok(());
-        }
         let persistent = AuthError::Persistent { rounds: round, status: refused.status };
         if ROUNDS < round {
             return Err(persistent);
+        }
+        // Counted as well: a server could want another nonce each time, without end.
+        if error == Some(USE_NONCE) && self.has_new_nonce() {
+            return Ok(());
         }
         let bind = self.options.dpop || asks_for_binding(&challenges);
         if refused.status == 403 {
@@ -132,10 +164,32 @@ impl Authorizer {
             };
         }
         // Who refuses a token that was just issued for it refuses the next one, too.
-        if 1 < round && self.held.as_ref().is_some_and(|held| held.is_new) {
+        if 1 < round && self.has_new() {
             return Err(persistent);
         }
-        self.authorize(challenge, bind, 1 == round).await
+        self.authorize(challenge, bind, 1 == round, persistent).await
+    }
+
+    /// Whether the token in use is a new one of this run.
+    fn has_new(&self) -> bool {
+        self.held.as_ref().is_some_and(|held| held.origin == Origin::New)
+    }
+
+    /// Whether the token in use was issued to this run a moment ago, and should be good.
+    fn has_fresh(&self) -> bool {
+        let now = self.now();
+        self.held.as_ref().is_some_and(|Held { record, origin, .. }| {
+            let age = now.saturating_sub(record.issued_at);
+            *origin != Origin::Kept && age < FRESH && !record.is_over(now)
+        })
+    }
+
+    /// Makes sure that a token could be kept for later runs.
+    pub async fn check_keeping(&self) -> Result<(), AuthError> {
+        match self.vault.keeps() {
+            true => self.vault.lock(&self.key).await.map(drop),
+            false => Err(AuthError::NoStore),
+        }
     }
 
     /// Gets a token without having been refused, for a server that says who issues one.
@@ -157,27 +211,32 @@ impl Authorizer {
         is_new
     }
 
-    /// The token is missing, has ended, or was taken back.
+    /// The token is missing, has ended, or was taken back; or no token helps, as `persistent` says.
     async fn authorize(
         &mut self,
         challenge: Option<&Challenge>,
         bind: bool,
         is_first: bool,
+        persistent: AuthError,
     ) -> Result<(), AuthError> {
         // Once: a token that is refused although it is new will not get better.
-        let refreshable =
-            is_first && self.record().is_some_and(|record| record.refresh_token().is_some());
+        let is_fresh = self.has_fresh();
+        let has_refresh = self.record().is_some_and(|record| record.refresh_token().is_some());
+        let refreshable = is_first && !is_fresh && has_refresh;
         if self.must_not_ask() && !refreshable {
             // Another process may have logged in meanwhile.
             return if self.adopt_newer()? { Ok(()) } else { Err(AuthError::LoginNeeded) };
         }
         let guarded = self.discover(challenge).await?;
         let same = self.record().is_some_and(|held| held.issuer == guarded.issuer.metadata.issuer);
+        // Another issuer may well be believed.
+        if same && is_fresh && self.has_new() {
+            return Err(persistent);
+        }
         if same && refreshable {
             match self.renew().await {
                 Ok(()) => return Ok(()),
-                // The refresh token has ended or was taken back.
-                Err(AuthError::Refused { .. }) => (),
+                Err(error) if error.ends_token() && !self.brake.is_leaving() => (),
                 Err(error) => return Err(error),
             }
         }
@@ -194,7 +253,12 @@ impl Authorizer {
             return Err(AuthError::Forbidden(why));
         }
         let before = self.record().map(|record| record.requested.clone()).unwrap_or_default();
-        let wanted = Scopes::parse(&before).and(needed.iter());
+        let before = Scopes::parse(&before);
+        // Who was just asked for them and gave less gives no more to the next request.
+        if self.has_new() && before.cover(&needed) {
+            return Err(AuthError::NotGranted(needed));
+        }
+        let wanted = before.and(needed.iter());
         if self.must_not_ask() {
             return Err(AuthError::ScopesNeeded(wanted));
         }

@@ -22,6 +22,9 @@ const PATH: &str = "/callback";
 /// How long the head of a request may be, in bytes.
 const LONGEST_HEAD: usize = 16 << 10;
 
+/// How much may be pasted, in bytes.
+const LONGEST_PASTE: u64 = 1 << 20;
+
 /// How long a browser may take to say what it wants.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -151,7 +154,8 @@ async fn respond(stream: &mut TcpStream, status: &str, text: &str) {
 /// Waits for a person to paste the address that the browser was sent to. `wrong` is told about a
 /// line that is no such thing.
 pub(super) async fn pasted(login: &Login, wrong: impl Fn()) -> Result<Secret, AuthError> {
-    let mut lines = BufReader::new(Unblock::new(std::io::stdin())).lines();
+    let stdin = Unblock::new(std::io::stdin()).take(LONGEST_PASTE);
+    let mut lines = BufReader::new(stdin).lines();
     while let Some(Ok(line)) = lines.next().await {
         let query = line.trim().split_once('?').map_or("", |(_, query)| query);
         match login.judge(query.split('#').next().unwrap_or_default()) {

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::json;
 use url::form_urlencoded;
 
-use super::error::AuthError;
+use super::error::{AuthError, IssuerError};
 use super::jose::{SigningKey, random_text};
 use super::metadata::{ServerMetadata, is_named};
 use super::options::Options;
@@ -96,7 +96,7 @@ pub(super) fn introduce(
     };
     if let Some(id) = &options.client_id {
         if let Some(own) = options.issuer.as_ref().filter(|own| !is_named(&issuer, own)) {
-            return Err(AuthError::Moved { from: own.clone(), to: issuer });
+            return Err(IssuerError::Moved { from: own.clone(), to: issuer }.into());
         }
         return known(id, options.client_secret.clone(), method_for(options, server));
     }
@@ -109,7 +109,7 @@ pub(super) fn introduce(
     match (registered, &server.registration_endpoint) {
         (Some(client), _) => Ok(Introduction::Known(client)),
         (None, Some(_)) => Ok(Introduction::Register),
-        (None, None) => Err(AuthError::NoRegistration { issuer }),
+        (None, None) => Err(IssuerError::NoRegistration { issuer }.into()),
     }
 }
 
@@ -137,10 +137,11 @@ fn method_to_register(server: &ServerMetadata) -> Result<Method, AuthError> {
     };
     let usable = [Method::None, Method::Basic, Method::Post];
     let supports = |method: &Method| supported.iter().any(|name| name == method.name());
-    usable.into_iter().find(supports).ok_or_else(|| AuthError::NotOffered {
+    let not_offered = || IssuerError::NotOffered {
         issuer: server.issuer.clone(),
         what: "a way for a registered client to prove who it is",
-    })
+    };
+    usable.into_iter().find(supports).ok_or_else(|| not_offered().into())
 }
 
 /// A request to be registered, and how the client would prove who it is.
@@ -197,6 +198,15 @@ pub(super) fn registered(
     })
 }
 
+/// The key of a client.
+#[derive(Debug)]
+pub struct ClientKey {
+    /// What signs.
+    pub key: SigningKey,
+    /// The name by which the authorization server knows it, if it knows several.
+    pub id: Option<String>,
+}
+
 /// What a client adds to a token request to prove who it is.
 #[derive(Debug, Default)]
 pub struct Proof {
@@ -214,7 +224,7 @@ const ASSERTION_LIFE: u64 = 120;
 
 impl Client {
     /// What proves who the client is. `now` is in seconds since 1970.
-    pub fn proof(&self, key: Option<&SigningKey>, now: u64) -> Result<Proof, AuthError> {
+    pub fn proof(&self, key: Option<&ClientKey>, now: u64) -> Result<Proof, AuthError> {
         let id = || ("client_id", Secret::from(self.id.as_str()));
         let secret = || self.secret.clone().ok_or(AuthError::Missing("the secret of the client"));
         Ok(match self.method {
@@ -238,10 +248,13 @@ impl Client {
         Secret::new(format!("Basic {}", STANDARD.encode(joined)))
     }
 
-    /// The audience is the issuer: an assertion for a token endpoint could be passed on by who
-    /// made us believe that it is one.
-    fn assertion(&self, key: &SigningKey, now: u64) -> String {
-        let header = json!({ "alg": key.algorithm().name(), "typ": "JWT" });
+    /// The audience is the issuer, and it alone (the update of RFC 7523 that is under way): an
+    /// assertion for a token endpoint could be passed on by who made us believe that it is one.
+    fn assertion(&self, ClientKey { key, id }: &ClientKey, now: u64) -> String {
+        let mut header = json!({ "alg": key.algorithm().name(), "typ": "JWT" });
+        if let Some(id) = id {
+            header["kid"] = id.as_str().into();
+        }
         let claims = json!({
             "iss": self.id,
             "sub": self.id,
@@ -256,8 +269,10 @@ impl Client {
 
 #[cfg(test)]
 mod tests {
+    use base64::engine::general_purpose::URL_SAFE_NO_PAD;
     use serde_json::Value;
 
+    use super::super::jose::tests::EC_KEY;
     use super::*;
 
     const ISSUER: &str = "https://as.example";
@@ -314,8 +329,8 @@ mod tests {
         check("url", REGISTERS, Ok("register"));
         check("earlier", "", Ok("earlier"));
         check("", &both, Ok("register"));
-        check("url", "", Err("NoRegistration"));
-        check("id foreign", &both, Err("Moved"));
+        check("url", "", Err("Issuer(NoRegistration"));
+        check("id foreign", &both, Err("Issuer(Moved"));
     }
 
     #[test]
@@ -416,6 +431,24 @@ mod tests {
         assert!(matches!(without.proof(None, 0), Err(AuthError::Missing(_))));
         let without = client("x", Method::PrivateKeyJwt).proof(None, 0);
         assert!(matches!(without, Err(AuthError::Missing("--client-key"))));
+    }
+
+    #[test]
+    fn an_assertion_names_its_key_and_its_audience() {
+        let check = |id: Option<&str>, expected: &str| {
+            let key = SigningKey::from_pem(&EC_KEY.into(), None).unwrap();
+            let key = ClientKey { key, id: id.map(str::to_owned) };
+            let proof = client("c", Method::PrivateKeyJwt).proof(Some(&key), 1000).unwrap();
+            let (_, assertion) = &proof.form[2];
+            let parts = assertion.expose().split('.').map(|part| URL_SAFE_NO_PAD.decode(part));
+            let parts: Vec<_> = parts.map(Result::unwrap).collect();
+            assert_eq!(String::from_utf8_lossy(&parts[0]), expected);
+            let claims: Value = serde_json::from_slice(&parts[1]).unwrap();
+            assert_eq!((&claims["iss"], &claims["sub"]), (&json!("c"), &json!("c")));
+            assert_eq!((&claims["aud"], &claims["exp"]), (&json!(ISSUER), &json!(1120)));
+        };
+        check(None, r#"{"alg":"ES256","typ":"JWT"}"#);
+        check(Some("key-1"), r#"{"alg":"ES256","typ":"JWT","kid":"key-1"}"#);
     }
 
     #[test]

@@ -47,8 +47,12 @@ struct Found<T> {
     zone: Zone,
 }
 
+/// How many authorization servers of one list are tried.
+const SERVERS: usize = 4;
+
 /// Finds out who guards a server. `preferred` chooses among several issuers; without a preference
-/// that fits the first one counts.
+/// that fits it is the first one that answers (RFC 9728, section 7.6). One that answers with
+/// something wrong is not passed over: that is no failure, it is an attack or a mistake.
 pub(super) async fn discover(
     fetcher: &Fetcher,
     server: &Address,
@@ -63,11 +67,21 @@ pub(super) async fn discover(
         return Err(DiscoveryError::OtherResource { server: server.to_string(), resource }.into());
     }
     let listed = |issuer: &&str| authorization_servers.iter().any(|named| is_named(issuer, named));
-    let chosen = preferred.iter().copied().find(listed);
-    let chosen = chosen.or(authorization_servers.first().map(String::as_str));
-    let Some(issuer) = chosen else { return Err(DiscoveryError::NoIssuer { resource }.into()) };
-    let issuer = find_issuer(fetcher, issuer, Source::Document(found.zone)).await?;
-    Ok(Guarded { resource, scopes_supported, issuer, published: true })
+    let candidates = match preferred.iter().copied().find(listed) {
+        Some(chosen) => vec![chosen],
+        None => authorization_servers.iter().map(String::as_str).take(SERVERS).collect(),
+    };
+    let mut away = None;
+    for issuer in candidates {
+        match find_issuer(fetcher, issuer, Source::Document(found.zone)).await {
+            Ok(issuer) => {
+                return Ok(Guarded { resource, scopes_supported, issuer, published: true });
+            }
+            Err(error) if error.is_absence() => away = away.or(Some(error)),
+            Err(error) => return Err(error),
+        }
+    }
+    Err(away.unwrap_or(DiscoveryError::NoIssuer { resource }.into()))
 }
 
 /// The metadata of the server: where the challenge says, else where it should be. `None` when there
@@ -83,14 +97,14 @@ async fn find_resource(
             reason,
         })?;
         let zone = fetcher.zone(server).await?;
-        if let Some(found) = fetch(fetcher, &address, Source::Document(zone)).await? {
+        if let Some(found) = fetch(fetcher, &address, Source::Document(zone), "resource").await? {
             return Ok(Some(found));
         }
     }
     for location in resource_locations(server) {
         let Ok(address) = Address::parse(&location) else { continue };
         // The same origin that the user has named.
-        if let Some(found) = fetch(fetcher, &address, Source::User).await? {
+        if let Some(found) = fetch(fetcher, &address, Source::User, "resource").await? {
             return Ok(Some(found));
         }
     }
@@ -107,7 +121,8 @@ pub(super) async fn find_issuer(
     let locations = server_locations(issuer).ok_or_else(not_an_issuer)?;
     for location in &locations {
         let address = Address::parse(location).map_err(|_| not_an_issuer())?;
-        let Some(found) = fetch::<ServerMetadata>(fetcher, &address, source).await? else {
+        let found = fetch::<ServerMetadata>(fetcher, &address, source, "issuer").await?;
+        let Some(found) = found else {
             continue;
         };
         // Else the document is somebody else's. From here on its own text counts, to the letter.
@@ -138,12 +153,13 @@ async fn discover_undocumented(fetcher: &Fetcher, server: &Address) -> Result<Gu
     }
 }
 
-/// Fetches a document; `None` when it is not there. Whatever is no JSON object of its kind is
-/// another's page at that place.
+/// Fetches a document; `None` when it is not there. A page, or an object without the member that
+/// says what the document is about, is something else that is at that place.
 async fn fetch<T: serde::de::DeserializeOwned>(
     fetcher: &Fetcher,
     address: &Address,
     source: Source,
+    about: &str,
 ) -> Result<Option<Found<T>>, AuthError> {
     let fetched = fetcher.get(address, source, JSON, LIMIT).await?;
     // Other codes of that kind are what some servers have for a path that they do not know.
@@ -155,6 +171,11 @@ async fn fetch<T: serde::de::DeserializeOwned>(
         .into());
     }
     if !fetched.status.is_success() || !fetched.is_json() {
+        return Ok(None);
+    }
+    let object =
+        serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(&fetched.body);
+    if object.is_ok_and(|object| !object.contains_key(about)) {
         return Ok(None);
     }
     match serde_json::from_slice(&fetched.body) {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::jose::InvalidKey;
 use super::scope::Scopes;
 use crate::net::{FetchError, InvalidAddress};
+use crate::protocol::message::Sent;
 use crate::store;
 
 /// Why there is no usable token. What another party wrote was freed of our secrets.
@@ -17,6 +18,8 @@ pub enum AuthError {
     NotAsked,
     /// The token does not allow this; somebody has to log in for these scopes.
     ScopesNeeded(Scopes),
+    /// The authorization server gives tokens for fewer scopes than the request needs.
+    NotGranted(Scopes),
     /// The server refuses the request whatever token there is.
     Forbidden(Option<String>),
     /// The server refuses tokens that were issued for it.
@@ -35,25 +38,8 @@ pub enum AuthError {
         /// Why it is not used.
         reason: InvalidAddress,
     },
-    /// The authorization server does not offer what is needed.
-    NotOffered {
-        /// The authorization server.
-        issuer: String,
-        /// What is needed.
-        what: &'static str,
-    },
-    /// The authorization server has no way to make this client known.
-    NoRegistration {
-        /// The authorization server.
-        issuer: String,
-    },
-    /// A client id that belongs to one authorization server would be shown to another.
-    Moved {
-        /// Whose it is.
-        from: String,
-        /// Who guards the server now.
-        to: String,
-    },
+    /// The authorization server does not take us, or must not be asked.
+    Issuer(IssuerError),
     /// An option that the grant needs is missing.
     Missing(&'static str),
     /// The key of the client cannot be used.
@@ -99,6 +85,8 @@ pub enum AuthError {
     },
     /// Tokens cannot be kept or read.
     Store(store::Fault),
+    /// There is no directory to keep tokens in.
+    NoStore,
     /// What is in the file with the tokens is none of our making.
     BadStore(PathBuf),
     /// The credential helper does not work.
@@ -155,9 +143,70 @@ pub enum DiscoveryError {
     },
 }
 
+/// Why an authorization server does not take us, or must not be asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum IssuerError {
+    /// The authorization server does not offer what is needed.
+    NotOffered {
+        /// The authorization server.
+        issuer: String,
+        /// What is needed.
+        what: &'static str,
+    },
+    /// The authorization server has no way to make this client known.
+    NoRegistration {
+        /// The authorization server.
+        issuer: String,
+    },
+    /// The authorization server does not know the client any more that it had registered.
+    Forgotten {
+        /// The authorization server.
+        issuer: String,
+    },
+    /// The server is not guarded by the authorization server that was chosen.
+    NotChosen {
+        /// The one that was chosen.
+        wanted: String,
+        /// Who guards the server.
+        found: String,
+    },
+    /// A client id that belongs to one authorization server would be shown to another.
+    Moved {
+        /// Whose it is.
+        from: String,
+        /// Who guards the server now.
+        to: String,
+    },
+}
+
+impl AuthError {
+    /// Whether this answer to a renewal means that the refresh token has ended or was taken back.
+    pub(super) fn ends_token(&self) -> bool {
+        matches!(self, AuthError::Refused { .. } | AuthError::Issuer(IssuerError::Forgotten { .. }))
+    }
+
+    /// Whether somebody was not there to be asked.
+    pub(super) fn is_absence(&self) -> bool {
+        match self {
+            AuthError::Fetch(FetchError::Failed(fault)) => fault.sent == Sent::No,
+            AuthError::Fetch(FetchError::Unknown(_) | FetchError::Late(_))
+            | AuthError::Discovery(
+                DiscoveryError::Unavailable { .. } | DiscoveryError::NoMetadata { .. },
+            ) => true,
+            _ => false,
+        }
+    }
+}
+
 impl From<DiscoveryError> for AuthError {
     fn from(error: DiscoveryError) -> AuthError {
         AuthError::Discovery(error)
+    }
+}
+
+impl From<IssuerError> for AuthError {
+    fn from(error: IssuerError) -> AuthError {
+        AuthError::Issuer(error)
     }
 }
 
@@ -181,6 +230,9 @@ impl fmt::Display for AuthError {
             AuthError::ScopesNeeded(scopes) => {
                 write!(f, "the token does not allow this; it takes the scopes \"{scopes}\"")
             }
+            AuthError::NotGranted(scopes) => {
+                write!(f, "it takes the scopes \"{scopes}\", and no token was given for them")
+            }
             AuthError::Forbidden(None) => f.write_str("the server does not allow this"),
             AuthError::Forbidden(Some(why)) => write!(f, "the server does not allow this: {why}"),
             AuthError::Persistent { rounds, status } => write!(
@@ -189,18 +241,8 @@ impl fmt::Display for AuthError {
                  it, {rounds} times"
             ),
             AuthError::Discovery(error) => error.fmt(f),
+            AuthError::Issuer(error) => error.fmt(f),
             AuthError::BadUrl { what, reason } => write!(f, "the {what}: {reason}"),
-            AuthError::NotOffered { issuer, what } => {
-                write!(f, "the authorization server {issuer} does not offer {what}")
-            }
-            AuthError::NoRegistration { issuer } => write!(
-                f,
-                "the authorization server {issuer} offers no registration: it takes a client id"
-            ),
-            AuthError::Moved { from, to } => write!(
-                f,
-                "the client id belongs to the issuer {from}, and the server is guarded by {to} now"
-            ),
             AuthError::Missing(option) => write!(f, "the grant needs {option}"),
             AuthError::Key(key) => write!(f, "the client key {key}"),
             AuthError::Assertion(why) => write!(f, "no assertion: {why}"),
@@ -229,8 +271,15 @@ impl fmt::Display for AuthError {
                 write!(f, "nobody logged in in time; {strangers} answers were for another login")
             }
             AuthError::Store(fault) => fault.fmt(f),
+            AuthError::NoStore => {
+                f.write_str("there is no place to keep the token: HOME is not set")
+            }
             AuthError::BadStore(path) => {
-                write!(f, "cannot read {}: it holds something else than tokens", path.display())
+                write!(
+                    f,
+                    "cannot read {}: it holds something else than tokens of this version",
+                    path.display()
+                )
             }
             AuthError::Helper(why) => write!(f, "the credential helper {why}"),
             AuthError::Fetch(error) => error.fmt(f),
@@ -263,6 +312,31 @@ impl fmt::Display for DiscoveryError {
             ),
             DiscoveryError::Malformed { url } => write!(f, "{url} is no metadata document"),
             DiscoveryError::Unavailable { url, status } => write!(f, "{url} answers HTTP {status}"),
+        }
+    }
+}
+
+impl fmt::Display for IssuerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            IssuerError::NotOffered { issuer, what } => {
+                write!(f, "the authorization server {issuer} does not offer {what}")
+            }
+            IssuerError::NoRegistration { issuer } => write!(
+                f,
+                "the authorization server {issuer} offers no registration: it takes a client id"
+            ),
+            IssuerError::Forgotten { issuer } => write!(
+                f,
+                "the authorization server {issuer} has forgotten that this client was registered"
+            ),
+            IssuerError::NotChosen { wanted, found } => {
+                write!(f, "the server is guarded by {found}, and not by {wanted}")
+            }
+            IssuerError::Moved { from, to } => write!(
+                f,
+                "the client id belongs to the issuer {from}, and the server is guarded by {to} now"
+            ),
         }
     }
 }

@@ -6,6 +6,7 @@
 
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -24,6 +25,9 @@ const PREFIX: &str = "https://mcpmini.invalid/";
 
 /// How long the helper may take; it may ask its user for a password.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How long its output may stay open after it has ended.
+const AFTERWARDS: Duration = Duration::from_secs(1);
 
 /// How much it may print, in bytes.
 const LIMIT: u64 = 1 << 20;
@@ -103,10 +107,12 @@ impl Helper {
         let input = input.to_owned();
         // It may end without reading; both threads end with the pipes.
         thread::spawn(move || stdin.write_all(input.as_bytes()));
-        let reader = thread::spawn(move || {
-            let mut printed = Vec::new();
-            let _ = stdout.take(LIMIT).read_to_end(&mut printed);
-            printed
+        let (sender, receiver) = mpsc::channel();
+        thread::spawn(move || {
+            let (mut stdout, mut block) = (stdout.take(LIMIT), [0; 4096]);
+            while let Ok(length @ 1..) = stdout.read(&mut block) {
+                let _ = sender.send(block[..length].to_vec());
+            }
         });
         let deadline = Instant::now() + PATIENCE;
         let status = loop {
@@ -120,7 +126,11 @@ impl Helper {
                 }
             }
         };
-        let printed = reader.join().unwrap_or_default();
+        // What it leaves behind, such as an agent, may keep its output open.
+        let deadline = Instant::now() + AFTERWARDS;
+        let left = || deadline.saturating_duration_since(Instant::now());
+        let printed: Vec<u8> =
+            std::iter::from_fn(|| receiver.recv_timeout(left()).ok()).flatten().collect();
         Ok((status.success(), String::from_utf8_lossy(&printed).trim().to_owned()))
     }
 }

@@ -14,7 +14,7 @@ use super::client::{self, Client, Introduction, introduce};
 use super::device::Device;
 use super::discovery::{Guarded, Issuer};
 use super::dpop::Prover;
-use super::error::AuthError;
+use super::error::{AuthError, IssuerError};
 use super::grants;
 use super::login::Login;
 use super::obtain::not_offered;
@@ -65,11 +65,34 @@ impl Authorizer {
         };
         let login = Login::new(metadata, here.to_owned());
         let url = login.url(&endpoint, &client.id, resource, scopes);
-        let code = self.await_person(&callback, &login, &url).await?;
+        let code = self.await_person(&callback, &login, &url).await;
+        let code = code.map_err(|error| self.doubt(error, &client))?;
         let verifier = login.verifier.clone();
         let form = grants::authorization_code(code, verifier, &login.redirect_uri, resource);
-        let tokens = self.token_endpoint(issuer, &client, prover)?.ask(&form).await?;
+        let tokens = self.token_endpoint(issuer, &client, prover)?.ask(&form).await;
+        let tokens = tokens.map_err(|error| self.doubt(error, &client))?;
         Ok((client, tokens))
+    }
+
+    /// Forgets a client that we registered when a login with it fails as it does where the
+    /// authorization server has forgotten it, so that the next login registers anew. Some servers
+    /// say so to us, and some only to the person.
+    pub(super) fn doubt(&self, error: AuthError, client: &Client) -> AuthError {
+        let forgotten = match &error {
+            AuthError::Refused { code, .. } => code == "invalid_client",
+            AuthError::NobodyCame { .. } => true,
+            _ => false,
+        };
+        // One that is registered is bound to the place to which its answers go.
+        if !forgotten || client.redirect_uri.is_none() {
+            return error;
+        }
+        match (self.vault.forget_client(&client.issuer), error) {
+            (Ok(()), AuthError::Refused { .. }) => {
+                IssuerError::Forgotten { issuer: client.issuer.clone() }.into()
+            }
+            (_, error) => error,
+        }
     }
 
     /// The port for the answer: the one that was chosen, else the one that the client was registered
@@ -153,6 +176,7 @@ impl Authorizer {
         let device = Device::read(&answer.body)?;
         let page = device.verification_uri_complete.as_deref().unwrap_or(&device.verification_uri);
         let page = endpoint_address("page for the other device", page)?;
+        self.fetcher.admits(&page, Source::Document(issuer.zone)).await?;
         (self.person.tell)(&Notice::Device { url: page.as_str(), code: &device.user_code });
         let tokens = device.wait(&self.token_endpoint(issuer, &client, prover)?, resource).await?;
         Ok((client, tokens))
@@ -167,7 +191,7 @@ impl Authorizer {
     ) -> Result<Client, AuthError> {
         let metadata = &issuer.metadata;
         let endpoint = metadata.registration_endpoint.as_deref();
-        let no_registration = || AuthError::NoRegistration { issuer: metadata.issuer.clone() };
+        let no_registration = || IssuerError::NoRegistration { issuer: metadata.issuer.clone() };
         let endpoint = endpoint.ok_or_else(no_registration)?;
         let address = endpoint_address("registration endpoint", endpoint)?;
         let (body, method) = client::registration(metadata, redirect_uri, grants)?;

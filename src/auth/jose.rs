@@ -189,13 +189,13 @@ pub(super) fn random_text() -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED, UnparsedPublicKey};
 
     use super::*;
 
     /// The key of RFC 7515, appendix A.3.1, in the form of SEC 1.
-    const EC_KEY: &str = "-----BEGIN EC PRIVATE KEY-----\n\
+    pub(in crate::auth) const EC_KEY: &str = "-----BEGIN EC PRIVATE KEY-----\n\
         MHcCAQEEII6bEJ5xkJi/mASH3x9dd+nLKWBuvtImO19XwhPfhPSyoAoGCCqGSM49\n\
         AwEHoUQDQgAEf83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEXH8UTNG72b\n\
         focs3+257rn0s2ldbqkLJK2KRiMohYjlrQ==\n\

@@ -14,7 +14,7 @@ pub(super) struct ResourceMetadata {
     /// What the server calls itself; goes into requests as it is.
     pub resource: String,
     /// The issuers whose tokens it takes.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_absent")]
     pub authorization_servers: Vec<String>,
     /// The scopes that it knows.
     #[serde(default)]
@@ -44,8 +44,10 @@ pub(super) struct ServerMetadata {
     /// How clients can prove who they are.
     pub token_endpoint_auth_methods_supported: Option<Vec<String>>,
     /// Whether a client can be named by the URL of its metadata.
+    #[serde(deserialize_with = "null_is_absent")]
     pub client_id_metadata_document_supported: bool,
     /// Whether answers carry `iss` (RFC 9207).
+    #[serde(deserialize_with = "null_is_absent")]
     pub authorization_response_iss_parameter_supported: bool,
     /// The algorithms for bound tokens (RFC 9449).
     pub dpop_signing_alg_values_supported: Option<Vec<String>>,
@@ -76,6 +78,15 @@ impl ServerMetadata {
     }
 }
 
+/// Many servers write `null` for what they have nothing to say about.
+fn null_is_absent<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    T: Default + Deserialize<'de>,
+{
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
 fn lists(values: Option<&[String]>, wanted: &str) -> bool {
     values.unwrap_or_default().iter().any(|value| value == wanted)
 }
@@ -92,7 +103,12 @@ pub(super) fn resource_locations(server: &Address) -> Vec<String> {
 
 /// Whether an issuer that somebody names is the one that the metadata is of: the same text (RFC 8414,
 /// section 3.3). Only where the path is empty, a slash may be in one and not in the other: many
-/// servers add it when they list the issuers, and the metadata of both is at one place.
+/// servers, such as Google's, add it when they list the issuers.
+///
+/// That is safe. Both texts lead to the same URL for the metadata, so whoever answers there answers
+/// for both, and nobody else can; any other difference (a path, a port, a letter's case) could be
+/// another party. From here on the text of the metadata counts, to the letter: an answer's `iss`
+/// is held against it (RFC 9207), and credentials are kept under it.
 pub(super) fn is_named(issuer: &str, named: &str) -> bool {
     let [left, right] = [issuer, named].map(|text| text.strip_suffix('/').unwrap_or(text));
     let has_path = left.split_once("://").is_none_or(|(_, rest)| rest.contains('/'));
@@ -235,6 +251,11 @@ mod tests {
         assert!(!server.supports_s256() && !server.supports_dpop());
         let resource: ResourceMetadata = serde_json::from_str(r#"{"resource": "r"}"#).unwrap();
         assert!(resource.authorization_servers.is_empty());
+        let nulls = r#"{"issuer": "https://h", "client_id_metadata_document_supported": null,
+            "authorization_response_iss_parameter_supported": null, "scopes_supported": null}"#;
+        assert_eq!(serde_json::from_str::<ServerMetadata>(nulls).unwrap(), server);
+        let nulls = r#"{"resource": "r", "authorization_servers": null}"#;
+        assert_eq!(serde_json::from_str::<ResourceMetadata>(nulls).unwrap(), resource);
         assert!(serde_json::from_str::<ResourceMetadata>("{}").is_err());
     }
 

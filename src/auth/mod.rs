@@ -9,7 +9,7 @@
 //! | `grants`, `token`, `assertion` | proofs are turned into tokens |
 //! | `jose`, `dpop` | signatures; tokens that are bound to a key |
 //! | `records`, `vault`, `helper` | tokens are kept |
-//! | `authorizer`, `renew`, `obtain`, `interactive`, `revoke` | which of these is done when |
+//! | `authorizer`, `renew`, `obtain`, `interactive`, `revoke`, `brake` | which of these is done when |
 //!
 //! Every URL that a document names goes through [`crate::net::Fetcher`]. Identifiers are compared as
 //! the texts that they are. A client id, its secret and its tokens belong to one issuer.
@@ -19,6 +19,7 @@ pub mod scope;
 
 mod assertion;
 mod authorizer;
+mod brake;
 mod browser;
 mod callback;
 mod client;
@@ -42,8 +43,9 @@ mod token;
 mod vault;
 
 pub use authorizer::Authorizer;
+pub use brake::Brake;
 pub use browser::open as open_page;
-pub use error::{AuthError, DiscoveryError};
+pub use error::{AuthError, DiscoveryError, IssuerError};
 pub use jose::Algorithm;
 pub use options::{Assertion, Grant, IdentityProvider, Options};
 pub use person::{How, Notice, Person};

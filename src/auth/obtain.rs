@@ -2,12 +2,13 @@
 
 use std::rc::Rc;
 
-use super::authorizer::{Authorizer, endpoint_address};
+use super::authorizer::{Authorizer, Origin, endpoint_address};
 use super::client::{Client, Introduction, Method, introduce};
 use super::discovery::{Guarded, Issuer};
 use super::dpop::Prover;
-use super::error::AuthError;
-use super::jose::OwnKey;
+use super::error::{AuthError, IssuerError};
+use super::jose::{OwnKey, random_text};
+use super::metadata::is_named;
 use super::options::Grant;
 use super::person::How;
 use super::records::{Provenance, TokenRecord};
@@ -16,6 +17,21 @@ use super::token::{TokenEndpoint, Tokens};
 use super::{assertion, grants};
 use crate::env::Secret;
 use crate::net::Source;
+
+/// New tokens.
+struct Got {
+    client: Client,
+    tokens: Tokens,
+    /// Whom they are about, see [`Provenance::login`].
+    login: String,
+}
+
+impl Got {
+    /// Each time a person logs in, it may be another one.
+    fn by_login((client, tokens): (Client, Tokens)) -> Got {
+        Got { client, tokens, login: random_text() }
+    }
+}
 
 impl Authorizer {
     /// Gets a new token for these scopes.
@@ -37,18 +53,21 @@ impl Authorizer {
         let prover = key.map(|key| Rc::new(Prover::new(key, self.env.clock)));
         let person = self.options.grant == Grant::AuthorizationCode;
         // Jobs that start at the same time share one token; a person is not waited for.
-        let lock = if person { None } else { self.vault.lock(&self.key).await? };
+        let lock = match person {
+            true => None,
+            false => where_possible(self.vault.lock(&self.key).await, None)?,
+        };
         if lock.is_some() && self.adopt_newer()? {
             return Ok(());
         }
         let prover_ref = prover.as_ref();
-        let (client, tokens) = match (self.options.grant, self.person.how) {
+        let Got { client, tokens, login } = match (self.options.grant, self.person.how) {
             (Grant::AuthorizationCode, How::Absent) => return Err(AuthError::LoginNeeded),
             (Grant::AuthorizationCode, How::Device) => {
-                self.by_device(&guarded, &scopes, prover_ref).await?
+                Got::by_login(self.by_device(&guarded, &scopes, prover_ref).await?)
             }
             (Grant::AuthorizationCode, How::Browser | How::Paste) => {
-                self.by_browser(&guarded, &scopes, prover_ref).await?
+                Got::by_login(self.by_browser(&guarded, &scopes, prover_ref).await?)
             }
             (grant, _) => self.by_itself(grant, &guarded, &scopes, prover_ref).await?,
         };
@@ -62,13 +81,13 @@ impl Authorizer {
             revocation_endpoint: metadata.revocation_endpoint,
             zone: guarded.issuer.zone,
             requested: scopes,
-            by_person: person,
+            login,
             dpop_key: prover.as_ref().map(|prover| prover.key().to_text()),
         };
         let record = TokenRecord::new(from, tokens, self.now());
         let kept = self.vault.keep_token(&self.key, &record);
-        self.hold(record, prover, true);
-        kept
+        self.hold(record, prover, Origin::New);
+        where_possible(kept, ())
     }
 
     /// A client id that we were given is for one issuer: the one that was named, or the one that it
@@ -77,11 +96,14 @@ impl Authorizer {
         let to = &guarded.issuer.metadata.issuer;
         let kept = match (&self.options.issuer, &self.options.client_id) {
             (Some(own), _) => Some(own.clone()),
-            (None, Some(_)) => self.vault.token(&self.key)?.map(|record| record.issuer),
+            (None, Some(id)) => self.vault.issuer_of_client(&self.key, self.server.as_str(), id)?,
             (None, None) => None,
         };
         match kept {
-            Some(from) if from != *to => Err(AuthError::Moved { from, to: to.clone() }),
+            Some(wanted) if !is_named(to, &wanted) => Err(match self.options.client_id {
+                Some(_) => IssuerError::Moved { from: wanted, to: to.clone() }.into(),
+                None => IssuerError::NotChosen { wanted, found: to.clone() }.into(),
+            }),
             _ => Ok(()),
         }
     }
@@ -93,12 +115,13 @@ impl Authorizer {
         guarded: &Guarded,
         scopes: &Scopes,
         prover: Option<&Rc<Prover>>,
-    ) -> Result<(Client, Tokens), AuthError> {
+    ) -> Result<Got, AuthError> {
         let issuer = &guarded.issuer;
         let (options, resource) = (&self.options, guarded.resource.as_str());
         let Introduction::Known(client) = introduce(options, &issuer.metadata, None)? else {
             return Err(AuthError::Missing("--client-id"));
         };
+        let mut login = String::new();
         let form = match grant {
             Grant::ClientCredentials if client.method == Method::None => {
                 return Err(AuthError::Missing("--client-secret-file or --client-key"));
@@ -110,15 +133,19 @@ impl Authorizer {
                 let audience = issuer.metadata.issuer.as_str();
                 let source = options.assertion.as_ref();
                 let found = assertion::assertion(source, audience, &self.env, &self.fetcher);
-                grants::jwt_bearer(found.await?, resource, scopes)
+                let assertion = found.await?;
+                login = assertion::name_of(&assertion);
+                grants::jwt_bearer(assertion, resource, scopes)
             }
             Grant::IdJag => {
+                login =
+                    options.identity.id_token.as_ref().map(assertion::name_of).unwrap_or_default();
                 let jag = self.id_jag(guarded, scopes).await?;
                 grants::jwt_bearer(jag, resource, scopes)
             }
         };
         let tokens = self.token_endpoint(issuer, &client, prover)?.ask(&form).await?;
-        Ok((client, tokens))
+        Ok(Got { client, tokens, login })
     }
 
     /// The enterprise's word, for the authorization server, on who the person is (2026-07-28,
@@ -172,13 +199,21 @@ impl Authorizer {
             address: endpoint_address("token endpoint", endpoint)?,
             source: Source::Document(issuer.zone),
             client,
-            key: self.signing_key.as_ref(),
+            key: self.client_key.as_ref(),
             prover,
             clock: self.env.clock,
         })
     }
 }
 
+/// Where nothing can be written, as in many containers, a token lasts as long as this process.
+fn where_possible<T>(done: Result<T, AuthError>, otherwise: T) -> Result<T, AuthError> {
+    match done {
+        Err(AuthError::Store(fault)) if fault.is_unwritable() => Ok(otherwise),
+        done => done,
+    }
+}
+
 pub(super) fn not_offered(issuer: &Issuer, what: &'static str) -> AuthError {
-    AuthError::NotOffered { issuer: issuer.metadata.issuer.clone(), what }
+    IssuerError::NotOffered { issuer: issuer.metadata.issuer.clone(), what }.into()
 }

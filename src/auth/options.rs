@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use super::jose::Algorithm;
+use super::metadata::is_named;
+use super::records::TokenRecord;
 use super::scope::Scopes;
 use crate::env::Secret;
 
@@ -17,6 +19,8 @@ pub struct Options {
     pub client_secret: Option<Secret>,
     /// Its private key in PEM.
     pub client_key: Option<Secret>,
+    /// The name by which the authorization server knows the key (`kid`).
+    pub client_key_id: Option<String>,
     /// The algorithm of the key, when it should not be told by the key.
     pub client_key_algorithm: Option<Algorithm>,
     /// The URL at which this client's metadata is published, for use as a client id.
@@ -91,6 +95,16 @@ pub struct IdentityProvider {
 }
 
 impl Options {
+    /// Whether a token that was got in an earlier run is what these options ask for.
+    pub(super) fn accept(&self, record: &TokenRecord) -> bool {
+        let by_issuer = self.issuer.as_deref().is_none_or(|own| is_named(&record.issuer, own));
+        let bound = !self.dpop || record.dpop_key().is_some();
+        // A person is not sent to the browser before the server says that the scopes do not do.
+        let scopes = self.grant == Grant::AuthorizationCode
+            || Scopes::parse(&record.requested).cover(&self.scopes);
+        by_issuer && bound && scopes
+    }
+
     /// The extensions of MCP that are used (2026-07-28, Extension Negotiation).
     pub fn extensions(&self) -> Vec<&'static str> {
         let grant = match self.grant {

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::client::{Client, Method};
-use super::jose::random_text;
 use super::scope::Scopes;
 use super::token::Tokens;
 use crate::env::Secret;
@@ -35,7 +34,8 @@ pub struct TokenRecord {
     pub server: String,
     /// How it was got.
     pub grant: String,
-    /// Tells one login from the next; empty when nobody logged in.
+    /// Tells one login from the next, and one subject of assertions from the other; empty when the
+    /// client asked for itself.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     login: String,
     /// What it was asked for by.
@@ -122,8 +122,8 @@ pub struct Provenance {
     pub requested: Scopes,
     /// The key that it is bound to.
     pub dpop_key: Option<Secret>,
-    /// Whether a person has logged in for it.
-    pub by_person: bool,
+    /// Tells one login from the next, and one subject of assertions from the other.
+    pub login: String,
 }
 
 impl TokenRecord {
@@ -132,7 +132,7 @@ impl TokenRecord {
         TokenRecord {
             server: from.server,
             grant: from.grant.to_owned(),
-            login: if from.by_person { random_text() } else { String::new() },
+            login: from.login,
             resource: from.resource,
             issuer: from.client.issuer.clone(),
             client: ClientRecord::from(&from.client),
@@ -311,7 +311,7 @@ pub(super) mod tests {
             zone: Zone::Public,
             requested: Scopes::parse("a b"),
             dpop_key: None,
-            by_person: true,
+            login: "a login".to_owned(),
         };
         TokenRecord::new(from, tokens, now)
     }
@@ -346,7 +346,8 @@ pub(super) mod tests {
     fn an_account_is_one_login() {
         let one = record(tokens("a", None, None), 0);
         assert_eq!(one.renewed(tokens("b", None, None), 1).account(), one.account());
-        assert_ne!(record(tokens("a", None, None), 0).account(), one.account());
+        let other = TokenRecord { login: "another login".to_owned(), ..one.clone() };
+        assert_ne!(other.account(), one.account());
     }
 
     #[test]

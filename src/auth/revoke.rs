@@ -44,7 +44,7 @@ impl Authorizer {
         let address = endpoint_address("revocation endpoint", endpoint)?;
         let client = record.client().ok_or(AuthError::LoginNeeded)?;
         let now = self.env.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let proof = client.proof(self.signing_key.as_ref(), now.as_secs())?;
+        let proof = client.proof(self.client_key.as_ref(), now.as_secs())?;
         // With the refresh token its access tokens end as well.
         let (token, hint) = match record.refresh_token() {
             Some(token) => (token, "refresh_token"),

@@ -8,10 +8,9 @@ use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap};
 use serde::Deserialize;
 use url::form_urlencoded;
 
-use super::client::{Client, Proof};
+use super::client::{Client, ClientKey, Proof};
 use super::dpop::{PROOF, Prover, USE_NONCE};
 use super::error::AuthError;
-use super::jose::SigningKey;
 use crate::env::{Clock, Secret};
 use crate::net::{Address, Fetched, Fetcher, Request, Source, header_value};
 
@@ -33,7 +32,7 @@ pub(super) struct TokenEndpoint<'a> {
     /// Who asks.
     pub client: &'a Client,
     /// The key of the client.
-    pub key: Option<&'a SigningKey>,
+    pub key: Option<&'a ClientKey>,
     /// What binds the tokens to a key, if they are to be bound.
     pub prover: Option<&'a Rc<Prover>>,
     /// The clock.

@@ -48,12 +48,17 @@ pub(super) struct Vault {
 pub(super) struct TokenKey(String);
 
 impl TokenKey {
-    /// The token for a server by a grant, and for a client that we were given.
-    pub(super) fn new(server: &str, grant: &str, client_id: Option<&str>) -> TokenKey {
-        TokenKey(match client_id {
-            None => format!("{server} {grant}"),
-            Some(id) => format!("{server} {grant} {id}"),
-        })
+    /// The token for a server by a grant, for a client that we were given, and of whomever it is
+    /// about, if that is known without a login.
+    pub(super) fn new(
+        server: &str,
+        grant: &str,
+        client_id: Option<&str>,
+        subject: Option<&str>,
+    ) -> TokenKey {
+        // The client id comes last: it alone may have blanks in it.
+        let parts = [Some(server), Some(grant), subject, client_id];
+        TokenKey(parts.into_iter().flatten().collect::<Vec<_>>().join(" "))
     }
 }
 
@@ -67,12 +72,38 @@ impl Vault {
         })
     }
 
+    /// A vault that keeps nothing.
+    pub(super) fn none(env: &Env) -> Vault {
+        Vault { directory: None, helper: None, user: env.user }
+    }
+
+    /// Whether it keeps anything.
+    pub(super) fn keeps(&self) -> bool {
+        self.directory.is_some() || self.helper.is_some()
+    }
+
     /// The token of that key, if it is kept.
     pub(super) fn token(&self, key: &TokenKey) -> Result<Option<TokenRecord>, AuthError> {
         match &self.helper {
             Some(helper) => helper.get(&key.0),
             None => Ok(self.read()?.tokens.remove(&key.0)),
         }
+    }
+
+    /// The issuer that a client id was first used with for a server, by whatever token tells it. A
+    /// credential helper can only be asked for the token of that key.
+    pub(super) fn issuer_of_client(
+        &self,
+        key: &TokenKey,
+        server: &str,
+        id: &str,
+    ) -> Result<Option<String>, AuthError> {
+        if self.helper.is_some() {
+            return Ok(self.token(key)?.map(|record| record.issuer));
+        }
+        let tokens = self.read()?.tokens.into_values();
+        let mut fitting = tokens.filter(|record| record.server == server && record.client.id == id);
+        Ok(fitting.next().map(|record| record.issuer))
     }
 
     /// Keeps a token.
@@ -154,7 +185,10 @@ impl Vault {
         let Some(text) = store::read_text(&file, LIMIT, guard)? else {
             return Ok(Records::default());
         };
-        serde_json::from_str(&text).map_err(|_| AuthError::BadStore(file))
+        let records: Option<Records> = serde_json::from_str(&text).ok();
+        // A newer form may hold what would be lost when it is written as this one.
+        let known = records.filter(|records| records.version <= VERSION);
+        known.ok_or(AuthError::BadStore(file))
     }
 
     fn change(&self, change: impl FnOnce(&mut Records)) -> Result<(), AuthError> {
@@ -166,7 +200,8 @@ impl Vault {
         change(&mut records);
         let text = serde_json::to_string_pretty(&records);
         let text = text.expect("records are texts and numbers");
-        Ok(store::replace(&file, text.as_bytes())?)
+        // A refresh token is good once: after a crash of the machine, too, the new one must be there.
+        Ok(store::rewrite(&file, text.as_bytes(), store::Access::Private)?)
     }
 
     /// A directory that others can look into is not used; one that is not there will be made as it

@@ -37,6 +37,7 @@ pub(super) fn options(run: &Run<'_>, oauth: &OAuth) -> Result<Options, Error> {
         client_id: text(&client_id, &oauth.client_id),
         client_secret,
         client_key: file(run, "--client-key", &access.client_key, &oauth.client_key)?,
+        client_key_id: text(&access.client_key_id, &oauth.client_key_id),
         client_key_algorithm: algorithm.map(auth::Algorithm::from),
         client_metadata_url: text(&access.client_metadata_url, &oauth.client_metadata_url),
         issuer: text(&access.issuer, &oauth.issuer),
@@ -134,7 +135,11 @@ fn secret(run: &Run<'_>, path: &Path, option: &str) -> Result<Secret, Error> {
     }
 }
 
+/// A variable with a credential, which is for the one server that the command names.
 fn variable(run: &Run<'_>, name: &str) -> Option<Secret> {
+    if run.command().several().is_some() {
+        return None;
+    }
     let value = run.env.setting(name)?.into_string().ok()?;
     Some(Secret::new(value))
 }

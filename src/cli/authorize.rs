@@ -11,7 +11,7 @@ use super::exit::Exit;
 use super::run::Run;
 use super::target;
 use super::terminal::{Stream, strip_controls};
-use crate::auth::{self, AuthError, Authorizer, DiscoveryError, How, Notice, Person};
+use crate::auth::{self, AuthError, Authorizer, DiscoveryError, How, IssuerError, Notice, Person};
 use crate::client::{Link, Server};
 use crate::config::{self, Endpoint, HttpEndpoint};
 use crate::env::Secret;
@@ -69,18 +69,16 @@ impl Contact<'_> {
         record.map(|record| record.account()).unwrap_or_default()
     }
 
-    /// The token that was given. It is read once: it may come from a pipe.
+    /// The token that was given. It is looked for once: it may come from a pipe, or from a command
+    /// that takes its time to fail.
     fn given_token(&self) -> Result<Option<&Secret>, Error> {
-        if self.token.get().is_none() {
-            let token = match &self.server.endpoint {
-                Endpoint::Http(endpoint) => {
-                    credentials::token(self.run, &self.server.name, endpoint)?
-                }
-                Endpoint::Stdio(_) => None,
-            };
-            let _ = self.token.set(token);
-        }
-        Ok(self.token.get().and_then(Option::as_ref))
+        let token = self.token.get_or_init(|| match &self.server.endpoint {
+            Endpoint::Http(endpoint) => {
+                credentials::token(self.run, &self.server.name, endpoint).map_err(Box::new)
+            }
+            Endpoint::Stdio(_) => Ok(None),
+        });
+        token.as_ref().map(Option::as_ref).map_err(|error| (**error).clone())
     }
 
     /// The server, and how it is reached.
@@ -125,10 +123,21 @@ impl Contact<'_> {
         }
     }
 
+    /// Whoever is on the way can take a token from a connection that is not encrypted.
+    pub(super) fn warn_of_exposure(&self, server: &Server) {
+        let (Server::Http(target) | Server::Sse(target)) = server else { return };
+        let settings = &target.settings;
+        let stays = target.address.is_loopback() || settings.unix_socket.is_some();
+        if settings.authorization.is_set() && !target.address.is_tls() && !stays {
+            let name = &self.server.name;
+            self.run.warn(&format!("{name}: the token goes out over http, which is not encrypted"));
+        }
+    }
+
     /// A server may show in an error what we sent to it.
     pub(super) fn without_secrets(&self, error: Error) -> Error {
         let mut secrets = self.link.as_deref().map(Link::secrets).unwrap_or_default();
-        secrets.extend(self.token.get().cloned().flatten());
+        secrets.extend(self.token.get().and_then(|token| token.clone().ok().flatten()));
         if let Endpoint::Http(endpoint) = &self.server.endpoint {
             let shown = endpoint.headers.iter().filter(|(name, _)| is_secret(name));
             let values = shown.map(|(_, value)| value.expose());
@@ -228,12 +237,14 @@ pub(super) fn denied(error: &AuthError, server: &str) -> Error {
         AuthError::Fetch(net::FetchError::Failed(fault)) if fault.sent == Sent::No => {
             Exit::Unreachable
         }
-        AuthError::Discovery(DiscoveryError::Unavailable { .. }) => Exit::Unreachable,
+        AuthError::Fetch(net::FetchError::Unknown(_) | net::FetchError::Late(_))
+        | AuthError::Discovery(DiscoveryError::Unavailable { .. }) => Exit::Unreachable,
         AuthError::Missing(_)
         | AuthError::Key(_)
         | AuthError::Port { .. }
         | AuthError::Helper(_)
         | AuthError::Store(_)
+        | AuthError::NoStore
         | AuthError::BadStore(_) => Exit::Config,
         _ => Exit::Auth,
     };
@@ -256,12 +267,21 @@ fn hint(error: &AuthError, server: &str) -> Option<String> {
             let scopes = config::quoting::quote(&scopes.to_string());
             format!("mcpmini login {server} --scope {scopes}")
         }
-        AuthError::NoRegistration { .. } => {
+        AuthError::Issuer(IssuerError::NoRegistration { .. }) => {
             "register a client there and name it with --client-id, or --client-metadata-url".into()
         }
-        AuthError::Moved { .. } => {
+        AuthError::Issuer(IssuerError::Moved { .. }) => {
             "if the client is known there as well, say so with --issuer; else mcpmini logout".into()
         }
+        AuthError::NoStore => {
+            "set HOME or XDG_STATE_HOME, or name a credential helper (MCPMINI_CREDENTIAL_HELPER)"
+                .into()
+        }
+        AuthError::Issuer(IssuerError::Forgotten { .. }) => {
+            format!("mcpmini login {server} registers it anew")
+        }
+        AuthError::Issuer(IssuerError::NotChosen { .. }) => "see --issuer".into(),
+        AuthError::BadStore(_) => "move the file away, and log in again".into(),
         AuthError::Browser(_) => format!("mcpmini login {server} --no-browser"),
         AuthError::Port { .. } => "see --callback-port".into(),
         AuthError::Fetch(net::FetchError::Inwards { .. }) => {

@@ -47,7 +47,7 @@ pub(super) async fn run(
     let mut contact = Contact::find(run, &bench.server, executor)?;
     let measured = async {
         let begun = Instant::now();
-        contact.settle().await?;
+        contact.warm_up().await?;
         let opened = begun.elapsed();
         let tool = call::tool(&call, &words, &mut contact).await?;
         let (params, mirrored) = call::prepare(&call, &words, &contents, tool.as_ref())?;

@@ -61,8 +61,8 @@ pub(super) struct Contact<'a> {
     /// Whether the stream of what no request asked for is wanted.
     listens: bool,
     hurries: bool,
-    /// The token that was given, once it was looked up.
-    pub(super) token: OnceCell<Option<Secret>>,
+    /// The token that was given, once it was looked for.
+    pub(super) token: OnceCell<Result<Option<Secret>, Box<Error>>>,
     /// Who can log in.
     pub(super) person: Person,
     /// Whether a token that is kept does not count.
@@ -204,6 +204,7 @@ impl<'a> Contact<'a> {
         self.heed_changes(None);
         let mut link = self.link.take()?;
         terminal::clear_status();
+        self.watcher.note_unused_answers();
         if let Some(revision) = self.watcher.opened()
             && self.pin().is_none()
         {
@@ -259,6 +260,7 @@ impl<'a> Contact<'a> {
                     true => self.loaded_authorizer(&access.server)?,
                     false => None,
                 };
+                self.warn_of_exposure(&access.server);
                 Box::new(Link::new(access, authorizer))
             }
         };

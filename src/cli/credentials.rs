@@ -1,5 +1,7 @@
 //! Secrets that the command line refers to: they are read here and go into headers, nowhere else.
 
+use std::time::{Duration, Instant};
+
 use super::args::choices::BearerFile;
 use super::args::values::Header;
 use super::errors::{Error, Phase};
@@ -10,6 +12,7 @@ use crate::config::{self, HttpEndpoint};
 use crate::env::Secret;
 use crate::net;
 use crate::protocol::mask::MASK;
+use crate::protocol::message::Sent;
 
 /// The headers of `-H` and `--header-file`.
 pub(super) fn headers(run: &Run<'_>) -> Result<Vec<(String, Secret)>, Error> {
@@ -72,7 +75,7 @@ pub(super) fn token(
 }
 
 /// The token in `MCPMINI_TOKEN_NAME`, or in `MCPMINI_TOKEN`, which is for the one server that the
-/// command names. What the command line says about tokens counts more.
+/// command names, and never for several. What the command line says about tokens counts more.
 fn from_variable(
     run: &Run<'_>,
     server: &str,
@@ -86,7 +89,8 @@ fn from_variable(
         return Ok(None);
     }
     let of_server = config::is_name(server).then(|| format!("MCPMINI_TOKEN_{}", variable(server)));
-    for name in of_server.into_iter().chain(["MCPMINI_TOKEN".to_owned()]) {
+    let of_one = run.command().several().is_none().then(|| "MCPMINI_TOKEN".to_owned());
+    for name in of_server.into_iter().chain(of_one) {
         if let Some(value) = run.env.setting(&name) {
             let token = value.into_string().map_err(|_| {
                 Error::new(Exit::Auth, format!("{name}: the token is not UTF-8"))
@@ -109,8 +113,11 @@ fn variable(name: &str) -> String {
 
 /// What a command prints. It gets neither our standard input nor more time than it should need.
 fn output_of(command: &str, run: &Run<'_>) -> Result<String, Error> {
-    let printed = config::run_secret_command(command, run.env);
+    let left = run.deadline.map(|end| end.saturating_duration_since(Instant::now()));
+    let left = left.unwrap_or(Duration::MAX);
+    let printed = config::run_secret_command_within(left, command, run.env);
     printed.map(|secret| secret.expose().to_owned()).map_err(|fault| {
-        Error::new(Exit::Auth, format!("--bearer-command: {fault}")).phase(Phase::Config)
+        let failed = || Error::new(Exit::Auth, format!("--bearer-command: {fault}"));
+        run.over().unwrap_or_else(failed).phase(Phase::Config).sent(Sent::No)
     })
 }

@@ -41,6 +41,10 @@ pub(super) async fn login(
 }
 
 async fn log_in(run: &Run<'_>, contact: &mut Contact<'_>) -> Result<Exit, Error> {
+    let name = contact.server.name.clone();
+    // Nobody should log in for a token that nothing can be done with.
+    let keeping = contact.authorizer()?.check_keeping().await;
+    keeping.map_err(|error| denied(&error, &name))?;
     // Servers that let everybody open a session mostly let not everybody see the tools.
     let asked = contact.try_request(method::LIST_TOOLS, Params::new(), Vec::new()).await?;
     // A server without tools, or one that fails in another way, may still have been logged in to.
@@ -49,7 +53,6 @@ async fn log_in(run: &Run<'_>, contact: &mut Contact<'_>) -> Result<Exit, Error>
     {
         return Err(contact.explain(no_result));
     }
-    let name = contact.server.name.clone();
     let authorizer = contact.authorizer()?;
     if authorizer.record().is_none() {
         let logging_in = async { Ok(authorizer.log_in().await) };
@@ -128,11 +131,16 @@ pub(super) async fn token(
     let contact = Contact::find(run, &token.server, executor)?;
     let name = contact.server.name.clone();
     let mut authorizer = contact.new_authorizer(Person::absent())?;
-    let getting = async { Ok(authorizer.usable().await) };
+    let brake = authorizer.brake();
+    let mut usable = std::pin::pin!(authorizer.usable());
+    let getting = async { Ok(usable.as_mut().await) };
     let interrupted = async { Err(run.interrupted().await) };
     let record = match getting.or(interrupted).await {
         Ok(usable) => usable.map_err(|error| denied(&error, &name))?,
-        Err(signal) => return Err(contact.explain(NoResult::Interrupted { signal, sent: false })),
+        Err(signal) => {
+            brake.stop(usable).await;
+            return Err(contact.explain(NoResult::Interrupted { signal, sent: false }));
+        }
     };
     if record.dpop_key().is_some() {
         let text = "the token is bound to a key, and of no use to programs that do not have it";

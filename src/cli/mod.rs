@@ -106,8 +106,10 @@ pub fn main(env: &Env) -> Exit {
         Ok(exit) => exit,
         Err(error) => {
             // What a signal has broken off fails for no other reason.
-            let error =
-                if error.exit == Exit::Config { run.over().unwrap_or(error) } else { error };
+            let error = match error.exit {
+                Exit::Config | Exit::Auth => run.over().unwrap_or(error),
+                _ => error,
+            };
             run.report(&error);
             error.exit
         }

@@ -28,7 +28,7 @@ pub(super) async fn run(
 
 async fn round_trip(run: &Run<'_>, contact: &mut Contact<'_>) -> Result<Exit, Error> {
     // Opening the session is not part of the round trip.
-    let revision = contact.settle().await?;
+    let revision = contact.warm_up().await?;
     // The modern era has no `ping`: every server must answer `server/discover`.
     let modern = revision.era == Era::Modern;
     let method = if modern { method::DISCOVER } else { method::PING };

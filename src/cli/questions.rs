@@ -26,18 +26,27 @@ pub(super) fn asked(question: &Question, why: Option<&str>) -> Error {
     match why {
         // The program is there, and that it failed is said.
         Some(_) if &*question.method == method::SAMPLE => error,
+        // To be asked for a page would not help: this one cannot be opened.
+        Some(_) if is_url(question) => error,
         _ => error.hint(hint(question)),
     }
+}
+
+/// Whether the question is about a page to open.
+fn is_url(question: &Question) -> bool {
+    let params = question.params.as_ref().map_or("{}", Json::as_str);
+    &*question.method == method::ELICIT && scan::member(params, "url").is_some()
 }
 
 /// How the question could be answered.
 fn hint(question: &Question) -> String {
     let params = question.params.as_ref().map_or("{}", Json::as_str);
-    let is_url = scan::member(params, "url").is_some();
     match &*question.method {
         method::LIST_ROOTS => "name the directories with --root DIR".to_owned(),
         method::SAMPLE => "name a program that answers with --sample cmd:PROG".to_owned(),
-        method::ELICIT if is_url => "see --elicit ask, which opens the page after a yes".to_owned(),
+        method::ELICIT if is_url(question) => {
+            "see --elicit ask, which opens the page after a yes".to_owned()
+        }
         _ => {
             let form = Form::read(scan::member(params, "requestedSchema").unwrap_or("{}"));
             let required = form.fields.iter().filter(|field| field.required);

@@ -16,6 +16,7 @@ use crate::protocol::json::{self, Json};
 use crate::protocol::message::Sent;
 use crate::protocol::method;
 use crate::protocol::params::Params;
+use crate::protocol::revision::Era;
 use crate::protocol::session::{Call, Failure, Limit, Question, TimedOut};
 use crate::protocol::{Outgoing, Revision};
 use crate::reactor::Timer;
@@ -31,6 +32,22 @@ impl<'a> Contact<'a> {
         let (link, watcher) = self.link()?;
         let settled = link.settle(&policy, watcher).or(async { Err(ended.await) }).await;
         settled.map_err(|no_result| self.explain(no_result))
+    }
+
+    /// The same, once the server has answered something: one that was remembered may still start.
+    pub(super) async fn warm_up(&mut self) -> Result<&'static Revision, Error> {
+        let revision = self.settle().await?;
+        let has_greeted = self.about().is_some_and(|about| about.greeting.is_some());
+        if revision.era == Era::Legacy || has_greeted {
+            return Ok(revision);
+        }
+        let answered = self.request(method::DISCOVER, Params::new(), Vec::new()).await;
+        let revision = self.settle().await?;
+        // A server that is of the legacy era by now has no such method, and has greeted instead.
+        if revision.era == Era::Modern {
+            answered?;
+        }
+        Ok(revision)
     }
 
     /// Waits that long between two requests, unless the run must end before.

@@ -54,6 +54,13 @@ impl<'a> Watcher<'a> {
         self.opened
     }
 
+    /// Tells of answers that nothing was asked for.
+    pub(super) fn note_unused_answers(&self) {
+        for key in self.answers.unused(self.run) {
+            self.run.warn(&format!("--answer {key}: the server has asked for no such field"));
+        }
+    }
+
     /// The first question that got no answer.
     pub(super) fn refused(&self) -> Option<Question> {
         self.answers.refusal().question()

@@ -7,17 +7,10 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::time::Duration;
 
-use futures_lite::FutureExt;
-
-use crate::auth::{AuthError, Authorizer, TokenRecord};
+use crate::auth::{AuthError, Authorizer, Brake, TokenRecord};
 use crate::env::Secret;
 use crate::protocol::session::Challenged;
-use crate::reactor::Timer;
-
-/// How long a renewal that nobody waits for may take at the end.
-const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What the authorizer does.
 type Work = Pin<Box<dyn Future<Output = (Box<Authorizer>, Result<(), AuthError>)>>>;
@@ -27,6 +20,7 @@ type Work = Pin<Box<dyn Future<Output = (Box<Authorizer>, Result<(), AuthError>)
 pub(super) struct Guard {
     state: State,
     denial: Option<AuthError>,
+    brake: Brake,
 }
 
 #[derive(Default)]
@@ -44,8 +38,9 @@ enum State {
 
 impl Guard {
     pub(super) fn new(authorizer: Option<Box<Authorizer>>) -> Guard {
+        let brake = authorizer.as_deref().map(Authorizer::brake).unwrap_or_default();
         let state = authorizer.map_or(State::Absent, State::Idle);
-        Guard { state, denial: None }
+        Guard { state, denial: None, brake }
     }
 
     /// The authorizer, unless it is at work.
@@ -117,13 +112,10 @@ impl Guard {
         self.denial.is_none()
     }
 
-    /// Waits for a renewal that is under way, but not for long.
+    /// Waits for a renewal that is under way, but not for long, and for nothing else.
     pub(super) async fn finish(&mut self) {
-        let late = async {
-            Timer::after(PATIENCE).await;
-        };
-        if let State::Renewing(work) = &mut self.state {
-            async { drop(work.await) }.or(late).await;
+        if let State::Renewing(work) | State::Answering(work) = &mut self.state {
+            self.brake.stop(work).await;
         }
     }
 }

@@ -43,9 +43,27 @@ pub(super) fn is_for_everyone(name: &OsStr) -> bool {
         || PREFIXES.iter().any(|prefix| name.as_bytes().starts_with(prefix.as_bytes()))
 }
 
+/// Whether a variable has a credential that is for us to use, and for no server that we start: it
+/// may open another one.
+pub(super) fn is_for_us(name: &OsStr) -> bool {
+    ["MCPMINI_TOKEN", "MCPMINI_CLIENT_SECRET"].iter().any(|known| name == *known)
+        || name.as_bytes().starts_with(b"MCPMINI_TOKEN_")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn servers_never_get_what_is_for_us() {
+        let check = |name: &str, expected| assert_eq!(is_for_us(name.as_ref()), expected, "{name}");
+        check("MCPMINI_TOKEN", true);
+        check("MCPMINI_TOKEN_GITHUB", true);
+        check("MCPMINI_CLIENT_SECRET", true);
+        check("MCPMINI_TOKENS", false);
+        check("MCPMINI_SESSION", false);
+        check("GITHUB_TOKEN", false);
+    }
 
     #[test]
     fn servers_get_what_they_need_to_run() {

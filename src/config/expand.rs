@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::definition::{HttpTarget, StdioTarget, Target};
-use super::environment::is_for_everyone;
+use super::environment::{is_for_everyone, is_for_us};
 use super::error::ConfigError;
 use super::fields::is_header;
 use super::lookup::Lookup;
@@ -118,7 +118,9 @@ impl Expansion<'_> {
         let everything = target.inherit_env || self.overrides.inherit_env;
         let ours = self.lookup.env.variables.all().into_iter();
         let mut environment = Environment::default();
-        environment.inherit(ours.filter(|(name, _)| everything || is_for_everyone(name)));
+        environment.inherit(
+            ours.filter(|(name, _)| everything && !is_for_us(name) || is_for_everyone(name)),
+        );
         if let Some(template) = &target.env_file {
             let (path, text) = self.lookup.env_file(template)?;
             let variables = env_file::parse(&text).map_err(|bad| {
@@ -237,6 +239,7 @@ mod tests {
                     ("HOME", self.0.path("h").to_str().unwrap()),
                     ("PATH", std::env::var("PATH").unwrap().as_str()),
                     ("TOKEN", "hunter2"),
+                    ("MCPMINI_TOKEN", "hunter3"),
                     ("EMPTY", ""),
                     ("REF", "${TOKEN}"),
                     ("LINES", "hunter2\nX-Evil: 1"),
@@ -347,6 +350,8 @@ mod tests {
         assert_eq!(found.cwd, Some(world.0.path("p/sub/..")));
         assert_eq!(found.program, world.0.path("p/sub/.././tool").into_os_string());
         assert!(found.environment.iter().any(|(name, _)| name == "TOKEN"));
+        // It is for another server.
+        assert!(!found.environment.iter().any(|(name, _)| name == "MCPMINI_TOKEN"));
 
         let found = world.stdio(r#"{"command": "my tool", "cwd": "dir"}"#, &Overrides::default());
         assert_eq!(found.program, config.join("dir/my tool").into_os_string());

@@ -49,7 +49,9 @@ pub use import::{Found, Imported, Kind, Note, Obstacle, Refusal, Untranslatable,
 pub use oauth::{OAuth, OAuthTemplate};
 pub use problem::{BadValue, Problem};
 pub use resolved::{Listed, Origin, Resolved, hidden_by, list, resolve};
-pub use secret_command::{CommandFault, run as run_secret_command};
+pub use secret_command::{
+    CommandFault, run as run_secret_command, run_within as run_secret_command_within,
+};
 pub use server::{Endpoint, Environment, HttpEndpoint, Server, StdioEndpoint};
 pub use source::Layer;
 pub use template::variables;

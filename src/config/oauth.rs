@@ -34,6 +34,8 @@ pub struct OAuth {
     pub client_secret: Option<Secret>,
     /// `clientKey`: a file.
     pub client_key: Option<PathBuf>,
+    /// `clientKeyId`.
+    pub client_key_id: Option<String>,
     /// `clientKeyAlg`.
     pub client_key_alg: Option<String>,
     /// `clientMetadataUrl`.
@@ -62,10 +64,11 @@ pub struct OAuth {
     pub allow_private: bool,
 }
 
-const TEXTS: [&str; 11] = [
+const TEXTS: [&str; 12] = [
     "grant",
     "clientId",
     "clientKey",
+    "clientKeyId",
     "clientKeyAlg",
     "clientMetadataUrl",
     "issuer",
@@ -149,6 +152,7 @@ impl OAuthTemplate {
             client_id: text("clientId")?,
             client_secret: secret("clientSecret", "clientSecretEnv")?,
             client_key: file("clientKey")?,
+            client_key_id: text("clientKeyId")?,
             client_key_alg: text("clientKeyAlg")?,
             client_metadata_url: text("clientMetadataUrl")?,
             issuer: text("issuer")?,

@@ -4,10 +4,11 @@ use std::fmt;
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use crate::env::{Env, Secret};
@@ -26,6 +27,8 @@ pub enum CommandFault {
     Status(Option<i32>),
     /// It did not end in time.
     Late,
+    /// A signal came before it had ended.
+    Interrupted,
     /// It printed too much.
     TooLong,
     /// It printed something that is not UTF-8.
@@ -41,6 +44,7 @@ impl fmt::Display for CommandFault {
             CommandFault::Late => {
                 write!(f, "its command did not end within {} s", PATIENCE.as_secs())
             }
+            CommandFault::Interrupted => f.write_str("its command was not waited for any longer"),
             CommandFault::TooLong => write!(f, "its command printed more than {LIMIT} bytes"),
             CommandFault::NotText => f.write_str("its command printed something not UTF-8"),
         }
@@ -55,7 +59,9 @@ pub fn run(line: &str, env: &Env) -> Result<Secret, CommandFault> {
     run_within(PATIENCE, line, env)
 }
 
-fn run_within(patience: Duration, line: &str, env: &Env) -> Result<Secret, CommandFault> {
+/// The same where less time may be left. A signal ends it, too.
+pub fn run_within(patience: Duration, line: &str, env: &Env) -> Result<Secret, CommandFault> {
+    let patience = patience.min(PATIENCE);
     let mut command = Command::new("sh");
     command.args(["-c", line]).env_clear().envs(env.variables.all()).process_group(0);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -65,14 +71,14 @@ fn run_within(patience: Duration, line: &str, env: &Env) -> Result<Secret, Comma
     let mut child = command.spawn().map_err(CommandFault::Start)?;
     let printed = read_within(patience, &mut child);
     let leader = Pid::from_child(&child);
-    if printed.is_some() {
+    if printed.is_ok() {
         // Its output is closed; it may still clean up, but not for long.
         wait_briefly(leader);
     }
     // As long as the leader is not reaped, its group number cannot have been given to another.
     let _ = kill_process_group(leader, Signal::KILL);
     let status = child.wait().ok();
-    let printed = printed.ok_or(CommandFault::Late)?;
+    let printed = printed?;
     if printed.len() as u64 > LIMIT {
         return Err(CommandFault::TooLong);
     }
@@ -83,17 +89,26 @@ fn run_within(patience: Duration, line: &str, env: &Env) -> Result<Secret, Comma
     Ok(Secret::new(text.trim().to_owned()))
 }
 
-/// What the child prints until it closes its output; `None` when that takes too long.
-fn read_within(patience: Duration, child: &mut Child) -> Option<Vec<u8>> {
-    let output = child.stdout.take().expect("its output is a pipe");
-    let (sender, receiver) = mpsc::channel();
-    // The thread ends with the pipe, which closes at the latest when the group is killed.
-    thread::spawn(move || {
-        let mut printed = Vec::new();
-        let _ = output.take(LIMIT + 1).read_to_end(&mut printed);
-        let _ = sender.send(printed);
-    });
-    receiver.recv_timeout(patience).ok()
+/// What the child prints until it closes its output, or until that is too much.
+fn read_within(patience: Duration, child: &mut Child) -> Result<Vec<u8>, CommandFault> {
+    let mut output = child.stdout.take().expect("its output is a pipe").take(LIMIT + 1);
+    let end = Instant::now() + patience;
+    let (mut printed, mut block) = (Vec::new(), [0; 4096]);
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        let left = Timespec::try_from(left).expect("the patience fits into any timespec");
+        match poll(&mut [PollFd::new(output.get_ref(), PollFlags::IN)], Some(&left)) {
+            Ok(0) => return Err(CommandFault::Late),
+            Err(Errno::INTR) => return Err(CommandFault::Interrupted),
+            // What is wrong with the pipe will be seen when it is read.
+            Ok(_) | Err(_) => (),
+        }
+        match output.read(&mut block) {
+            Ok(0) => return Ok(printed),
+            Ok(length) => printed.extend_from_slice(&block[..length]),
+            Err(_) => return Err(CommandFault::Late),
+        }
+    }
 }
 
 /// Waits until the child has ended, but half a second at most, and does not reap it.

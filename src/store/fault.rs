@@ -66,6 +66,15 @@ impl Fault {
         Fault { path: path.to_owned(), action, reason }
     }
 
+    /// Whether the place is one where nothing can be written at all: a file system that is mounted
+    /// for reading, a directory of somebody else, or none.
+    pub fn is_unwritable(&self) -> bool {
+        use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem};
+        let kinds = [NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem];
+        let writes = matches!(self.action, Action::Write | Action::Lock);
+        writes && matches!(&self.reason, Reason::Io(error) if kinds.contains(&error.kind()))
+    }
+
     /// For `map_err`.
     pub(super) fn io(path: &Path, action: Action) -> impl FnOnce(io::Error) -> Fault {
         let path = path.to_owned();
@@ -121,6 +130,22 @@ fn plain(error: &io::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn some_places_cannot_be_written() {
+        let check = |action, code: i32, expected: bool| {
+            let reason = Reason::Io(io::Error::from_raw_os_error(code));
+            assert_eq!(Fault::new(Path::new("/a"), action, reason).is_unwritable(), expected);
+        };
+        // EROFS, EACCES, ENOENT, ENOTDIR; ENOSPC.
+        for code in [30, 13, 2, 20] {
+            check(Action::Write, code, true);
+            check(Action::Lock, code, true);
+            check(Action::Read, code, false);
+        }
+        check(Action::Write, 28, false);
+        assert!(!Fault::new(Path::new("/a"), Action::Lock, Reason::Busy).is_unwritable());
+    }
 
     #[test]
     fn faults_are_told_in_one_line() {

@@ -8,14 +8,14 @@ use std::time::Instant;
 use crate::support::{Scratch, finish, run, wait_until};
 use crate::world::World;
 
-const STORE: &str = ".local/state/mcpmini/credentials/store.json";
+pub(crate) const STORE: &str = ".local/state/mcpmini/credentials/store.json";
 
-fn call(scratch: &Scratch, world: &World) -> std::process::Command {
+pub(crate) fn call(scratch: &Scratch, world: &World) -> std::process::Command {
     scratch.mcpmini(["call", &world.url(), "echo", "--protocol", "2026-07-28"])
 }
 
 /// Lets the token that is kept end.
-fn end_token(scratch: &Scratch) {
+pub(crate) fn end_token(scratch: &Scratch) {
     let text = fs::read_to_string(scratch.path(STORE)).unwrap();
     let mut records: serde_json::Value = serde_json::from_str(&text).unwrap();
     for record in records["tokens"].as_object_mut().unwrap().values_mut() {

@@ -5,6 +5,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod attacks;
 mod kept;
 mod logins;
 mod machines;

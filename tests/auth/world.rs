@@ -34,10 +34,20 @@ pub(crate) struct State {
     pub(crate) lost: Option<usize>,
     /// Answers of the token endpoint in place of the usual ones.
     pub(crate) answers: Vec<(u16, Value)>,
+    /// Bodies and statuses in place of the usual ones, by their paths.
+    pub(crate) pages: HashMap<&'static str, (u16, Value)>,
+    /// The scope that tokens are given for, whatever is asked for.
+    pub(crate) grants: Option<&'static str>,
+    /// Whether the server wants another nonce in each proof.
+    pub(crate) restless: bool,
+    /// The client that the authorization server has forgotten.
+    pub(crate) forgotten: Option<&'static str>,
     /// The text that the server refuses a token with.
     pub(crate) refusal: Option<String>,
     /// Every request: `GET /path`, `POST /token grant_type`, `mcp method`.
     pub(crate) seen: Vec<String>,
+    /// The credentials that the MCP server was shown.
+    pub(crate) given: Vec<String>,
     /// The forms of token requests, of revocations and of device logins.
     pub(crate) forms: Vec<HashMap<String, String>>,
     /// The bodies of registrations.
@@ -139,6 +149,9 @@ impl World {
             "/token" => format!("POST /token {}", form.get("grant_type").map_or("", |s| s)),
             _ => format!("{} {path}", request.verb),
         });
+        if let Some((status, page)) = self.state().pages.get(path) {
+            return (*status, json, page.to_string());
+        }
         match path {
             "/mcp" => self.mcp(request),
             "/.well-known/oauth-protected-resource/mcp" => {
@@ -216,9 +229,8 @@ impl World {
     fn token(&self, form: &HashMap<String, String>, request: &Request) -> (u16, String, String) {
         let mut state = self.state();
         let mut form = form.clone();
-        if let Some(basic) = request.fields.get("authorization") {
-            form.insert("authorization".to_owned(), basic.clone());
-        }
+        let basic = request.fields.get("authorization");
+        form.extend(basic.map(|basic| ("authorization".to_owned(), basic.clone())));
         state.forms.push(form.clone());
         let number = state.forms.len();
         while state.hold {
@@ -233,7 +245,11 @@ impl World {
             return (status, json, answer.to_string());
         }
         let refused = |error: &str| (400, json.clone(), json!({ "error": error }).to_string());
-        let scope = match form.get("grant_type").map(String::as_str) {
+        if state.forgotten.is_some() && state.forgotten == form.get("client_id").map(String::as_str)
+        {
+            return refused("invalid_client");
+        }
+        let asked = match form.get("grant_type").map(String::as_str) {
             Some("authorization_code") => {
                 let Some(asked) = form.get("code").and_then(|code| state.codes.remove(code)) else {
                     return refused("invalid_grant");
@@ -258,30 +274,49 @@ impl World {
             }
             _ => form.get("scope").cloned().unwrap_or_default(),
         };
-        state.count += 1;
-        let count = state.count;
+        let scope = state.grants.map_or(asked, str::to_owned);
+        (200, json, state.issue(&form, scope).to_string())
+    }
+}
+
+impl State {
+    /// New tokens, as the answer to a form.
+    fn issue(&mut self, form: &HashMap<String, String>, scope: String) -> Value {
+        self.count += 1;
+        let count = self.count;
         let (access, refresh) = (format!("access-token-{count}"), format!("refresh-token-{count}"));
-        if state.single {
-            state.tokens.clear();
+        if self.single {
+            self.tokens.clear();
         }
-        state.tokens.insert(access.clone(), scope.clone());
+        self.tokens.insert(access.clone(), scope.clone());
         let mut answer = json!({
-            "access_token": access, "token_type": "Bearer", "expires_in": state.life,
+            "access_token": access, "token_type": "Bearer", "expires_in": self.life,
         });
         if !scope.is_empty() {
             answer["scope"] = scope.into();
         }
         if form.contains_key("code") || form.contains_key("refresh_token") {
-            state.refresh.push(refresh.clone());
+            self.refresh.push(refresh.clone());
             answer["refresh_token"] = refresh.into();
         }
-        (200, json, answer.to_string())
+        answer
     }
+}
 
+impl World {
     fn mcp(&self, request: &Request) -> (u16, String, String) {
-        let state = self.state();
+        let mut state = self.state();
+        state.given.extend(request.fields.get("authorization").cloned());
         let metadata = format!("{}/.well-known/oauth-protected-resource/mcp", self.origin);
         let token = request.fields.get("authorization");
+        if state.restless {
+            let nonce = format!("DPoP-Nonce: {}\r\n", state.seen.len());
+            let wanted = match token {
+                Some(_) => "DPoP error=\"use_dpop_nonce\"".to_owned(),
+                None => format!("DPoP resource_metadata=\"{metadata}\""),
+            };
+            return (401, format!("WWW-Authenticate: {wanted}\r\n{nonce}"), String::new());
+        }
         let token = token.and_then(|value| value.strip_prefix("Bearer "));
         let Some(scope) = token.and_then(|token| state.tokens.get(token)) else {
             let field = format!("WWW-Authenticate: Bearer resource_metadata=\"{metadata}\"\r\n");

@@ -140,7 +140,7 @@ pub(super) fn write(run: &Run<'_>, json: &Json, wishes: &Wishes<'_>) -> Result<O
     };
     if result.is_error || fits.is_err() {
         wishes.write_whole(&mut parts, text)?;
-        parts.finish()?;
+        parts.finish_unless_failed(true)?;
         return fits.map(|()| Outcome::ToolFailed(failure_text(&result)));
     }
     let written = wishes.write(&mut parts, text);

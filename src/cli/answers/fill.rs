@@ -1,5 +1,8 @@
 //! A form filled from `--answer`, `--answers` and the defaults of its fields.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
 use crate::cli::args::choices::Elicit;
 use crate::cli::args::values::{Assigned, Assignment};
 use crate::cli::errors::{Error, Phase};
@@ -19,6 +22,8 @@ pub(super) struct Filler {
     answers: Vec<Assignment>,
     /// Whether fields without an answer take their default values.
     defaults: bool,
+    /// The names of the fields of all forms that were filled.
+    asked: RefCell<BTreeSet<String>>,
 }
 
 impl Filler {
@@ -40,7 +45,15 @@ impl Filler {
         }
         answers.extend(elicitation.answers.iter().cloned());
         let defaults = elicitation.otherwise == Some(Elicit::Defaults);
-        Ok(Filler { answers, defaults })
+        Ok(Filler { answers, defaults, asked: RefCell::default() })
+    }
+
+    /// The answers of these options that no field of the forms that were filled is called by; none
+    /// when there was no form.
+    pub(super) fn unused<'a>(&self, given: &'a [Assignment]) -> Vec<&'a str> {
+        let asked = self.asked.borrow();
+        let unused = given.iter().map(|answer| answer.key.as_str());
+        unused.filter(|key| !asked.is_empty() && !asked.contains(*key)).collect()
     }
 
     /// Whether it has nothing to fill a form with.
@@ -54,7 +67,7 @@ impl Filler {
     /// Says which field has no answer, or one that does not fit.
     pub(super) fn fill(&self, schema: &str) -> Result<String, String> {
         let mut content = Members::new();
-        for field in Form::read(schema).fields {
+        for field in self.form(schema).fields {
             let value = match self.answer_to(&field) {
                 Some(value) => Some(value),
                 None if self.defaults => field.default.clone().map(Ok),
@@ -72,10 +85,16 @@ impl Filler {
 
     /// The form, and the answers to it that fit, by the names of fields: where a person begins.
     pub(super) fn begin(&self, schema: &str) -> (Form, Vec<(String, String)>) {
-        let form = Form::read(schema);
+        let form = self.form(schema);
         let answer = |field: &Field| Some((field.name.clone(), self.answer_to(field)?.ok()?));
         let given = form.fields.iter().filter_map(answer).collect();
         (form, given)
+    }
+
+    fn form(&self, schema: &str) -> Form {
+        let form = Form::read(schema);
+        self.asked.borrow_mut().extend(form.fields.iter().map(|field| field.name.clone()));
+        form
     }
 
     /// The value that the options give to a field: the last one.
@@ -131,7 +150,7 @@ mod tests {
             "tags":{"type":"array","minItems":2,"items":{"enum":["x","y","z"]}}},
             "required":["name"]}"#;
         let answers = answers.iter().map(|answer| answer.parse().unwrap()).collect();
-        let filled = Filler { answers, defaults }.fill(schema);
+        let filled = Filler { answers, defaults, asked: RefCell::default() }.fill(schema);
         assert_eq!(filled.as_deref().map_err(String::as_str), expected);
     }
 

@@ -152,6 +152,12 @@ impl Answers {
         matches!(self.otherwise, Otherwise::Fail) || !self.filler.is_empty()
     }
 
+    /// The answers (`--answer`) that nothing was asked for although something was asked: mostly they
+    /// are misspelt. A file may have answers to spare.
+    pub(super) fn unused<'a>(&self, run: &'a Run<'_>) -> Vec<&'a str> {
+        self.filler.unused(&run.settings.elicitation.answers)
+    }
+
     /// The first question that got no answer.
     pub(super) fn refusal(&self) -> &Refusal {
         &self.refusal

@@ -58,6 +58,10 @@ pub struct Access {
     #[argh(option, arg_name = "FILE", from_str_fn(file))]
     pub client_key: Option<PathBuf>,
 
+    /// the name by which the authorization server knows the key (kid)
+    #[argh(option, arg_name = "ID")]
+    pub client_key_id: Option<String>,
+
     /// how the key signs: ES256 or RS256 (default: as the key can)
     #[argh(option, arg_name = "ALG")]
     pub client_key_alg: Option<KeyAlgorithm>,
@@ -112,6 +116,22 @@ pub struct Access {
 }
 
 impl Access {
+    /// The first option with a credential for one server, if there is one.
+    pub fn credential(&self) -> Option<&'static str> {
+        let given = [
+            ("--client-id", self.client_id.is_some()),
+            ("--client-secret-file", self.client_secret_file.is_some()),
+            ("--client-key", self.client_key.is_some()),
+            ("--assertion-file", self.assertion_file.is_some()),
+            ("--assertion-command", self.assertion_command.is_some()),
+            ("--idp-token-endpoint", self.idp_token_endpoint.is_some()),
+            ("--idp-client-id", self.idp_client_id.is_some()),
+            ("--idp-client-secret-file", self.idp_client_secret_file.is_some()),
+            ("--idp-id-token-file", self.idp_id_token_file.is_some()),
+        ];
+        given.iter().find(|(_, given)| *given).map(|(flag, _)| *flag)
+    }
+
     /// The first option that says how to get a token, if there is one.
     pub fn given(&self) -> Option<&'static str> {
         let given = [
@@ -119,6 +139,7 @@ impl Access {
             ("--client-id", self.client_id.is_some()),
             ("--client-secret-file", self.client_secret_file.is_some()),
             ("--client-key", self.client_key.is_some()),
+            ("--client-key-id", self.client_key_id.is_some()),
             ("--client-key-alg", self.client_key_alg.is_some()),
             ("--client-metadata-url", self.client_metadata_url.is_some()),
             ("--issuer", self.issuer.is_some()),

@@ -159,6 +159,19 @@ impl Command {
         matches!(self, Command::Session(_))
     }
 
+    /// What makes it one for several servers, if it is: then a credential that is not said to be for
+    /// one of them must go to none, because it would go to all.
+    pub fn several(&self) -> Option<&'static str> {
+        const SEVERAL: &str = "several servers";
+        match self {
+            Command::Tools(tools) => tools.all.then_some("--all"),
+            Command::Servers(servers) => (servers.names.len() != 1).then_some(SEVERAL),
+            Command::Find(find) => (find.servers.len() != 1).then_some(SEVERAL),
+            Command::Session(session) => (1 < session.servers.len()).then_some(SEVERAL),
+            _ => None,
+        }
+    }
+
     /// The forms in which it can print its answer, the usual one first.
     pub fn formats(&self) -> &'static [Format] {
         match self {

@@ -179,6 +179,11 @@ fn check(globals: &Globals, access: &Access, command: &Command) -> Result<(), Us
         ("--header Authorization", has_authorization),
     ];
     let bearers = bearers.iter().filter(|(_, given)| *given).map(|(flag, _)| *flag);
+    if let (Some(several), Some(flag)) =
+        (command.several(), bearers.clone().chain(access.credential()).next())
+    {
+        return Err(UsageError::Contradiction(flag, several));
+    }
     // Whoever gives a token does not say how to get one.
     let mut sources = bearers.chain(access.given());
     if let (Some(one), Some(other)) = (sources.next(), sources.next()) {
@@ -187,8 +192,13 @@ fn check(globals: &Globals, access: &Access, command: &Command) -> Result<(), Us
     if access.assertion_file.is_some() && access.assertion_command.is_some() {
         return Err(UsageError::Contradiction("--assertion-file", "--assertion-command"));
     }
-    if access.client_key_alg.is_some() && access.client_key.is_none() {
-        return Err(UsageError::Lonely { flag: "--client-key-alg", needs: "--client-key" });
+    let about_key = [
+        ("--client-key-id", access.client_key_id.is_some()),
+        ("--client-key-alg", access.client_key_alg.is_some()),
+    ];
+    let lonely = about_key.iter().find(|(_, given)| *given && access.client_key.is_none());
+    if let Some((flag, _)) = lonely {
+        return Err(UsageError::Lonely { flag, needs: "--client-key" });
     }
     if globals.sample.is_some() && globals.sampling_command.is_some() {
         return Err(UsageError::Contradiction("--sample", "--sampling-command"));

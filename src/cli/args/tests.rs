@@ -421,6 +421,10 @@ fn values_are_understood() {
         "ping s --client-key k --client-key-alg ES256",
         r#"ping s | client_key: Some("k"), client_key_alg: Some(Es256)"#,
     );
+    check(
+        "ping s --client-key k --client-key-id k1",
+        r#"ping s | client_key: Some("k"), client_key_id: Some("k1")"#,
+    );
     check("--dpop login s --no-browser", "login --no-browser s | dpop: true");
     check("login s --scope 'a b' --device", r#"login --device s | scope: Some("a b")"#);
     let only = parse(words("ping s --protocol 2025-11-25")).unwrap().globals.protocol;
@@ -625,6 +629,16 @@ fn options_that_do_not_go_together_are_refused() {
         "error: --assertion-file and --assertion-command exclude each other",
     );
     check("ping s --client-key-alg ES256", "error: --client-key-alg needs --client-key");
+    check("ping s --client-key-id k1", "error: --client-key-id needs --client-key");
+    check("tools --all --bearer-file t", "error: --bearer-file and --all exclude each other");
+    check(
+        "tools --all --client-secret-file s",
+        "error: --client-secret-file and --all exclude each other",
+    );
+    check(
+        "servers --check -H Authorization:x",
+        "error: --header Authorization and several servers exclude each other",
+    );
     check("ping s --key k", "error: --key needs --cert");
     check("ping s --key k --cert c", r#"ping s | cert: Some("c"), key: Some("k")"#);
     check("tools s -o raw", "error: tools has no output form raw, but text and json");

@@ -35,6 +35,12 @@ pub(super) fn run(run: &Run<'_>, config: &Config) -> Result<Exit, Error> {
 fn nothing(found: &Found) -> Error {
     let looked: Vec<_> = found.missing.iter().map(|path| path.display().to_string()).collect();
     let error = failure("there is no configuration of that program".to_owned());
+    if let Some(path) = &found.in_project {
+        let path = quoting::quote(&path.to_string_lossy());
+        return error.hint(format!(
+            "this project has one, which is not read unless it is named: --from {path}"
+        ));
+    }
     match looked.is_empty() {
         true => error.hint("HOME is not set; --from FILE names the file"),
         false => error.hint(format!("looked for {}; see --from", looked.join(", "))),

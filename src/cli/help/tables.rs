@@ -97,6 +97,7 @@ pub(super) const GROUPS: &[(&str, &[&str])] = &[
             "--client-id",
             "--client-secret-file",
             "--client-key",
+            "--client-key-id",
             "--client-key-alg",
             "--client-metadata-url",
             "--issuer",

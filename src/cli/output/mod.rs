@@ -23,7 +23,7 @@ use crate::protocol::bytes::find_either;
 use crate::protocol::message::Sent;
 
 /// The signal that a process dies of when it writes and nobody reads.
-const SIGPIPE: u8 = 13;
+pub(super) const SIGPIPE: u8 = 13;
 
 /// Makes sure, as far as that can be told beforehand, that what is asked for can be written.
 pub(super) fn check(run: &Run<'_>) -> Result<(), Error> {

@@ -354,9 +354,12 @@ impl<'a> Keeper<'a> {
     }
 
     /// Asks the visitor whose request the server works on, if there is only one and it can answer;
-    /// else answers as the session's own command line says.
+    /// else answers as the session's own command line says. When that has no answer either, the
+    /// visitor should know of the question that its call may fail for.
     fn ask(&mut self, question: Question) {
-        match self.only_caller().filter(|caller| can_answer(caller.abilities, &question)) {
+        let answerable = can_answer(self.contact.watcher.abilities(), &question);
+        let fits = |caller: &Rc<Visitor>| !answerable || can_answer(caller.abilities, &question);
+        match self.only_caller().filter(fits) {
             Some(caller) => {
                 self.asked += 1;
                 caller.ask(self.asked, &question.method, question.params.as_ref());

@@ -124,13 +124,17 @@ pub struct Found {
     pub files: Vec<PathBuf>,
     /// The files that were looked for and are not there.
     pub missing: Vec<PathBuf>,
+    /// A file of the project around the working directory. It is not read by itself: somebody else
+    /// may have written it, and what is copied from it counts as the user's own.
+    pub in_project: Option<PathBuf>,
     /// What is wrong with files.
     pub faults: Vec<ConfigError>,
 }
 
 /// Reads the servers of a program from its usual files, or from one that is named.
 pub fn import(kind: Kind, from: Option<&Path>, env: &Env) -> Found {
-    let mut found = Found::default();
+    let in_project = places::in_project(kind, env).filter(|_| from.is_none());
+    let mut found = Found { in_project, ..Found::default() };
     let (paths, guard) = match from {
         Some(path) => (vec![env.absolute(path)], Guard::Named),
         None => (places::files(kind, env), Guard::Strangers { user: env.user }),

@@ -53,6 +53,25 @@ pub(super) fn files(kind: Kind, env: &Env) -> Vec<PathBuf> {
     files.into_iter().flatten().map(|path| env.absolute(&path)).collect()
 }
 
+/// The file of the project around the working directory that a program would read as well, if there
+/// is one.
+pub(super) fn in_project(kind: Kind, env: &Env) -> Option<PathBuf> {
+    let name = match kind {
+        Kind::Codex => ".codex/config.toml",
+        Kind::Cursor => ".cursor/mcp.json",
+        Kind::Gemini => ".gemini/settings.json",
+        Kind::OpenCode => "opencode.json",
+        Kind::VsCode => ".vscode/mcp.json",
+        Kind::Zed => ".zed/settings.json",
+        // That of Claude Code is one of ours; the others have none.
+        Kind::ClaudeCode | Kind::ClaudeDesktop | Kind::Windsurf => return None,
+    };
+    let home = env.home();
+    let folders = env.cwd.as_deref()?.ancestors();
+    let mut folders = folders.filter(|folder| Some(*folder) != home.as_deref());
+    folders.find_map(|folder| Some(folder.join(name)).filter(|path| path.is_file()))
+}
+
 /// The folder that a file of a project is for: the one with `.cursor` or `.vscode` in it. In the home
 /// directory it is that of the user.
 pub(super) fn workspace(path: &Path, home: Option<&Path>) -> Option<PathBuf> {

@@ -114,13 +114,19 @@ impl Fetcher {
         Err(FetchError::TooManyRedirects(address))
     }
 
-    /// Sends one request. Redirects are not followed: what goes along is for this URL only.
+    /// Sends one request. Redirects are not followed: what goes along is for this URL only. It may be
+    /// a secret, so that even a URL of the user's own must be encrypted beyond this machine.
     pub async fn ask(
         &self,
         request: &Request,
         source: Source,
         limit: usize,
     ) -> Result<Fetched, FetchError> {
+        let address = &request.address;
+        let exposed = !address.is_tls() && !self.policy.allow_http;
+        if exposed && self.zone(address).await? != Zone::Loopback {
+            return Err(FetchError::NotEncrypted(address.clone()));
+        }
         self.send(request, source, limit).await
     }
 

@@ -73,6 +73,8 @@ pub struct ErrorObject {
 }
 
 impl ErrorObject {
+    /// The message is no request, or none that can be served now.
+    pub const INVALID_REQUEST: i64 = -32600;
     /// The method does not exist or is not available.
     pub const METHOD_NOT_FOUND: i64 = -32601;
     /// The parameters are wrong.

@@ -46,6 +46,8 @@ pub(super) struct OpenCall {
     sent: bool,
     /// Whether the session was lost under this call once.
     pub(super) reopened: bool,
+    /// The error that answered it, as long as it is open whether that says something about the era.
+    pub(super) doubted: Option<ErrorObject>,
     /// How often it was refused for want of credentials.
     pub(super) refusals: u32,
     /// Which credentials the request under way was sent with.
@@ -73,6 +75,7 @@ impl Session {
             streaming: false,
             sent: false,
             reopened: false,
+            doubted: None,
             refusals: 0,
             credentials: 0,
             input: Input::default(),
@@ -125,6 +128,9 @@ impl Session {
     pub(super) fn send_ready_calls(&mut self, now: Instant) {
         let Some(revision) = self.stage.open() else { return };
         while let Some(ticket) = self.ready.pop_front() {
+            if self.settle_doubt(ticket, revision) {
+                continue;
+            }
             let Some(open) = self.calls.get_mut(&ticket) else { continue };
             let call = open.call.clone();
             let more = open.input.take_retry();
@@ -254,7 +260,10 @@ impl Session {
     }
 
     pub(super) fn fail(&mut self, ticket: Ticket, failure: Failure) {
-        let Some(open) = self.close_call(ticket) else { return };
+        let Some(mut open) = self.close_call(ticket) else { return };
+        if let Some(error) = open.doubted.take() {
+            return self.emit(Event::Answered(ticket, Err(error)));
+        }
         // What the transport cannot know: whether this call had been handed to it at all.
         let failure = if open.sent { failure } else { failure.unsent() };
         self.emit(Event::Failed(ticket, failure));

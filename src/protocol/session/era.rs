@@ -24,7 +24,7 @@ pub(super) struct Stage {
     /// Legacy revisions that were proposed, so that none is proposed twice.
     proposed: Vec<&'static str>,
     /// Whether the modern era is certain: the server answered in its way.
-    proven: bool,
+    pub(super) proven: bool,
 }
 
 #[derive(Debug)]
@@ -117,7 +117,7 @@ impl Session {
         }
     }
 
-    fn discover(&mut self, now: Instant) {
+    pub(super) fn discover(&mut self, now: Instant) {
         self.stage.step = Step::Probing { until: Some(now + self.profile.probe_timeout) };
         self.stage.probe = Probe::Waiting;
         let call = Call { method: method::DISCOVER.into(), ..Call::default() };
@@ -231,7 +231,7 @@ impl Session {
     }
 
     /// The server told which revision it speaks.
-    fn speak(&mut self, revision: &'static Revision, greeting: Option<Json>) {
+    pub(super) fn speak(&mut self, revision: &'static Revision, greeting: Option<Json>) {
         match revision.era {
             Era::Modern => self.open(revision, greeting),
             Era::Legacy => self.initialize(revision),
@@ -348,7 +348,7 @@ impl Session {
         }
         match error {
             Some(error) => self.handle_error(ticket, error, now),
-            None if unknown && self.doubt(ticket, now) => (),
+            None if unknown && self.doubt(ticket, None, now) => (),
             None => self.fail(ticket, Failure::Refused(Box::new(refused))),
         }
     }
@@ -365,59 +365,6 @@ impl Session {
         self.begin_anew(now);
         self.initialize(revision);
         true
-    }
-
-    /// A server that was modern the last time refuses a call in a way that a modern one would not:
-    /// finds out anew, and then sends the call again. False when the era is certain.
-    fn doubt(&mut self, ticket: Ticket, now: Instant) -> bool {
-        let remembered = matches!(self.certainty, Certainty::Remembered(_));
-        let modern = self.stage.open().is_some_and(|revision| revision.era == Era::Modern);
-        if self.stage.proven || !remembered || !modern || self.stage.probe != Probe::Unsent {
-            return false;
-        }
-        self.requeue(ticket);
-        self.begin_anew(now);
-        self.discover(now);
-        true
-    }
-
-    /// Looks at an error that answers a call before the caller sees it. `None` when the call goes
-    /// on.
-    pub(super) fn judge_error(
-        &mut self,
-        ticket: Ticket,
-        error: ErrorObject,
-        now: Instant,
-    ) -> Option<ErrorObject> {
-        let modern = self.stage.open().is_some_and(|revision| revision.era == Era::Modern);
-        if !modern {
-            return Some(error);
-        }
-        match judge(&error) {
-            Verdict::Speaks(revision) if self.may_speak(revision, ticket) => {
-                self.requeue(ticket);
-                self.begin_anew(now);
-                self.speak(revision, None);
-                None
-            }
-            Verdict::NoCommonRevision(dates) => {
-                self.give_up(&Failure::NoCommonRevision(dates));
-                None
-            }
-            Verdict::Legacy if self.doubt(ticket, now) => None,
-            _ => Some(error),
-        }
-    }
-
-    /// Whether a call that was refused for its revision should be sent again in this one. Once,
-    /// even when the server lists the very revision that it refused.
-    fn may_speak(&mut self, revision: &'static Revision, ticket: Ticket) -> bool {
-        let pinned = match self.certainty {
-            Certainty::Pinned(pinned) => pinned == revision,
-            _ => true,
-        };
-        let open = self.calls.get_mut(&ticket);
-        pinned && open.is_some_and(|open| !std::mem::replace(&mut open.reopened, true))
     }
 }
 

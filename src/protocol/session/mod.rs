@@ -13,6 +13,7 @@
 mod call;
 mod challenge;
 mod declare;
+mod doubt;
 mod era;
 mod event;
 mod input;
