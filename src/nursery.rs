@@ -11,8 +11,8 @@
 //!              └──▶ free 2        ▲ next
 //! ```
 //!
-//! Blocks have sizes of a power of two, of which the smallest is their alignment. Long blocks come from musl, and so do all when the room is
-//! used up, or when two threads ask at the same moment.
+//! Blocks have sizes of a power of two, of which the smallest is their alignment. Long blocks come
+//! from musl, and so do all when the room is used up, or when two threads ask at the same moment.
 
 #![allow(unsafe_code, reason = "an allocator hands out raw memory")]
 

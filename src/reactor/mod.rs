@@ -1,9 +1,12 @@
 //! Waiting, on one thread and with one system call: for descriptors, for time and for children.
 //!
 //! A command lives for a millisecond or two. The reactor of `async-io` starts a thread for itself,
-//! and opens four descriptors, before the first byte is read; that alone takes as long as the whole
-//! conversation with a fast server. This one keeps what is waited for in two lists and gives them
-//! to `poll(2)`:
+//! and opens four descriptors, before the first byte is read; `async-process` starts another. With
+//! the two, a call over stdio takes at least twice as long as the same reads and writes in a program
+//! without any library; with this reactor it takes one and a half times as long
+//! (`scripts/bench-peers`). An executor of `smol` runs the tasks, on the one thread. The two still serve where nobody counts microseconds: sockets of
+//! sessions and of logins, the keyboard, and programs that answer for the user. What is waited for
+//! stands in two lists, which `poll(2)` gets:
 //!
 //! ```text
 //! block_on ─▶ poll the future ─▶ it is ready: done
@@ -13,8 +16,8 @@
 //! ```
 //!
 //! Its futures belong to the thread they were first polled on, and panic when they are polled
-//! outside of [`block_on`], where nobody would wake them. Wakers may travel: another thread, like that of the HTTP library, wakes this one
-//! through the pipe.
+//! outside of [`block_on`], where nobody would wake them. Wakers may travel: another thread, like
+//! that of the HTTP library, wakes this one through the pipe.
 
 mod child;
 mod pipe;
