@@ -17,5 +17,7 @@ pub mod trust;
 
 pub mod client;
 
+pub mod doctor;
+
 #[doc(hidden)]
 pub mod cli;

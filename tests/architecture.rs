@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 
 /// The floors, lowest first. A module may use only modules on lower floors; modules that share a
 /// floor may not use each other.
-const FLOORS: [&[&str]; 6] = [
+const FLOORS: [&[&str]; 7] = [
     &["protocol", "reactor"],
     &["env", "store", "net"],
     &["transport", "config"],
     &["auth", "cache", "trust"],
     &["client"],
+    &["doctor"],
     &["cli"],
 ];
 

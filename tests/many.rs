@@ -248,8 +248,10 @@ fn a_list_is_stored_as_long_as_it_is_good() {
     let file = fs::read_dir(scratch.path(".cache/mcpmini/mcp")).unwrap().next().unwrap().unwrap();
     let file = fs::read_dir(file.path()).unwrap().next().unwrap().unwrap();
     assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
-    // Another definition of the same name is another server.
+    // Another definition of the same name is another server, which has to be accepted first.
     configure(&scratch, &[("s", "exec $demo --ttl 60001")]);
+    assert_eq!(run_words(&scratch, &["tools", "s"]).code, 8);
+    fs::remove_dir_all(scratch.path(".local/state")).unwrap();
     assert_eq!(tools(&[]), 4);
     assert_eq!(tools(&[]), 4);
 }

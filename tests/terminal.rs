@@ -78,3 +78,21 @@ fn a_server_cannot_steer_the_terminal() {
         assert!(!steers, "{words:?} {shown:?}");
     }
 }
+
+#[test]
+fn doctor_shows_people_what_matters() {
+    let scratch = Scratch::new();
+    let server = demo("--fault noise");
+    let only = ["--only", "stdio-stdout", "--only", "stdio-ping", "--only", "stdio-secrets"];
+    let shown = show(&scratch, &[&["doctor", &server], &only[..]].concat());
+    let expected = [
+        "\u{1b}[1;31mFAIL   \u{1b}[0m  stdio-stdout          1 other lines, the first: Loading the models ...",
+        "                               should be: standard output carries messages and nothing else",
+        "PASS     stdio-ping            a text and a large number came back as ids",
+        "SKIP     stdio-secrets         the server was given no secrets by variables",
+        "1 pass, 1 skip, 1 fail",
+    ];
+    for line in expected {
+        assert!(shown.contains(line), "{line:?} is not in {shown}");
+    }
+}

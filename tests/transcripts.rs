@@ -14,6 +14,7 @@
 //! call-within 5000ms METHOD {...}            … with a limit on the whole
 //! answer {...}  |  refuse                    the caller answers the oldest question, or cannot
 //! retry  |  forgo                            there are other credentials, or there are none
+//! unwanted                                   the caller does not want the server that it was told of
 //! cancel                                     the caller gives up the newest call
 //! cancel-all                                 … or all of them
 //! > METHOD id=N key=value…                   the session must send this next
@@ -108,6 +109,7 @@ impl Player {
             }
             "retry" => self.session.retry(self.now),
             "forgo" => self.session.forgo(),
+            "unwanted" => self.session.refuse(),
             "cancel" => self.session.cancel(*self.tickets.last().unwrap(), "test"),
             "wait" => {
                 self.next_is("wait");
@@ -278,6 +280,7 @@ fn failure_text(failure: &Failure) -> String {
         Failure::TooManyRounds => "too many rounds".to_owned(),
         Failure::Unanswered(question) => format!("unanswered {}", question.method),
         Failure::Unsubscribed => "unsubscribed".to_owned(),
+        Failure::Unwanted => "unwanted".to_owned(),
         Failure::Reported { report, .. } => format!("reported {}", report.as_str()),
     }
 }

@@ -92,7 +92,7 @@ fn lists(values: Option<&[String]>, wanted: &str) -> bool {
 }
 
 /// Where the metadata of a resource may be: below the path of the server, then at the root.
-pub(super) fn resource_locations(server: &Address) -> Vec<String> {
+pub fn resource_locations(server: &Address) -> Vec<String> {
     let origin = server.origin();
     let root = format!("{origin}/.well-known/oauth-protected-resource");
     match path_of(server).as_str() {
@@ -117,7 +117,7 @@ pub(super) fn is_named(issuer: &str, named: &str) -> bool {
 
 /// Where the metadata of an authorization server may be, in order (2026-07-28, Authorization
 /// Server Metadata Discovery). `None` when the issuer cannot be one.
-pub(super) fn server_locations(issuer: &str) -> Option<Vec<String>> {
+pub fn server_locations(issuer: &str) -> Option<Vec<String>> {
     let address = Address::parse(issuer).ok()?;
     // RFC 8414, section 2: no query and no fragment.
     if issuer.contains(['?', '#']) {
@@ -142,7 +142,7 @@ fn path_of(address: &Address) -> String {
 
 /// Whether a server may call itself `resource`: the same origin, and the same path or one above it.
 /// Else a server could have us fetch a token for another.
-pub(super) fn is_resource_of(resource: &str, server: &Address) -> bool {
+pub fn is_resource_of(resource: &str, server: &Address) -> bool {
     let Ok(named) = Address::parse(resource) else { return false };
     // RFC 8707, section 2: no fragment.
     if resource.contains('#') || !named.same_origin(server) {

@@ -136,6 +136,18 @@ impl Contact<'_> {
 
     /// A server may show in an error what we sent to it.
     pub(super) fn without_secrets(&self, error: Error) -> Error {
+        let secrets = self.secrets();
+        let mask = |text: String| auth::mask(text, secrets.iter());
+        Error {
+            message: mask(error.message),
+            data: error.data.map(mask),
+            stderr_tail: error.stderr_tail.map(mask),
+            ..error
+        }
+    }
+
+    /// What the server is given and nobody else may see.
+    pub(super) fn secrets(&self) -> Vec<Secret> {
         let mut secrets = self.link.as_deref().map(Link::secrets).unwrap_or_default();
         secrets.extend(self.token.get().and_then(|token| token.clone().ok().flatten()));
         if let Endpoint::Http(endpoint) = &self.server.endpoint {
@@ -145,13 +157,7 @@ impl Contact<'_> {
             let values = values.map(|value| value.rsplit(' ').next().unwrap_or_default());
             secrets.extend(values.map(Secret::from));
         }
-        let mask = |text: String| auth::mask(text, secrets.iter());
-        Error {
-            message: mask(error.message),
-            data: error.data.map(mask),
-            stderr_tail: error.stderr_tail.map(mask),
-            ..error
-        }
+        secrets
     }
 }
 

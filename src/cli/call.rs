@@ -107,6 +107,7 @@ async fn send(
                 retried = true;
                 Catalog::forget(contact);
                 *tool = Some(Catalog::find(contact, &call.tool).await?);
+                contact.watcher.consent.admit(&call.tool, tool.as_ref())?;
             }
             Err(no_result) => {
                 if let NoResult::Error(_) = no_result {
@@ -152,6 +153,21 @@ pub(super) async fn tool(
     words: &Words,
     contact: &mut Contact<'_>,
 ) -> Result<Option<Tool>, Error> {
+    contact.watcher.consent.intend(&call.tool);
+    let tool = known_tool(call, words, contact).await?;
+    contact.watcher.consent.admit(&call.tool, tool.as_ref())?;
+    Ok(tool.filter(|_| !call.no_schema))
+}
+
+async fn known_tool(
+    call: &Call,
+    words: &Words,
+    contact: &mut Contact<'_>,
+) -> Result<Option<Tool>, Error> {
+    if contact.watcher.consent.doubts(&call.tool) {
+        let catalog = Catalog::look(contact).await?;
+        return catalog.require(&call.tool, contact).cloned().map(Some);
+    }
     if call.no_schema {
         return Ok(None);
     }

@@ -49,14 +49,27 @@ impl Catalog {
         let Some(revision) = contact.known_revision() else {
             return Err(Error::new(Exit::Bug, "a session without a revision has answered"));
         };
+        contact.watcher.consent.note_tools(texts(&pages));
+        contact.watcher.consent.check()?;
         Ok(Catalog::read(contact, &pages, revision))
     }
 
     /// The tools, remembered or asked for.
     pub(super) async fn get(contact: &mut Contact<'_>) -> Result<Catalog, Error> {
-        match Catalog::recall(contact) {
-            Some(catalog) => Ok(catalog),
-            None => Catalog::fetch(contact).await,
+        let Some(catalog) = Catalog::recall(contact) else { return Catalog::fetch(contact).await };
+        if contact.watcher.consent.wants_tools() {
+            contact.watcher.consent.note_tools(catalog.tools.iter().map(Tool::as_json));
+            contact.watcher.consent.check()?;
+        }
+        Ok(catalog)
+    }
+
+    /// The tools as they must be known to hold them against what was accepted: where the last list was
+    /// not what was accepted, the server is asked whether it still is not.
+    pub(super) async fn look(contact: &mut Contact<'_>) -> Result<Catalog, Error> {
+        match contact.watcher.consent.is_locked() {
+            true => Catalog::get(contact).await,
+            false => Catalog::fetch(contact).await,
         }
     }
 
@@ -132,4 +145,9 @@ impl Catalog {
             _ => self.tools.push(tool),
         }
     }
+}
+
+/// The tools of some pages, each as its JSON text.
+fn texts(pages: &[Json]) -> impl Iterator<Item = &str> + Clone {
+    pages.iter().flat_map(|page| listing::items(page, method::LIST_TOOLS))
 }

@@ -52,6 +52,9 @@ impl Contact<'_> {
             self.run.remark(&format!("{}: the answer to {list} has changed", self.server.name));
             listing::forget(self, list);
         }
+        if let Some(result) = result {
+            self.watcher.consent.note_result(result);
+        }
         let Some(info) = result.and_then(|result| server::info(result.as_str())) else { return };
         let other = |listed_by: &String| listed_by != info;
         if self.listed_by.borrow().as_ref().is_some_and(other) {

@@ -8,6 +8,7 @@ use smol::LocalExecutor;
 use super::args::choices::{IdFormat, Protocol};
 use super::args::settings;
 use super::authorize;
+use super::consent::Consent;
 use super::duration;
 use super::errors::Error;
 use super::exit::Exit;
@@ -17,14 +18,14 @@ use super::session;
 use super::target;
 use super::terminal;
 use super::watcher::Watcher;
-use crate::auth::{How, Person};
+use crate::auth::{Authorizer, How, Person};
 use crate::cache::{Eras, Lists};
 use crate::client::{Access, Link, NoResult, Server};
 use crate::config::{self, Endpoint};
 use crate::env::Secret;
 use crate::protocol::Revision;
 use crate::protocol::opening::Certainty;
-use crate::protocol::session::{Abilities, About, Profile, Question, Session};
+use crate::protocol::session::{Abilities, About, Failure, Profile, Question, Session};
 use crate::reactor::Timer;
 use crate::trust;
 
@@ -90,12 +91,13 @@ impl<'a> Contact<'a> {
     ) -> Result<Contact<'a>, Error> {
         let overrides = target::overrides(run)?;
         trust::admit(resolved, run.env, &overrides).map_err(explain::trust)?;
+        let consent = Consent::open(run, resolved, &overrides)?;
         let server = config::expand(resolved, &overrides, run.env).map_err(explain::config)?;
         target::check_options(run, &server)?;
         let mode = run.cache_mode();
         Ok(Contact {
             run,
-            watcher: Watcher::new(run, &server.name)?,
+            watcher: Watcher::new(run, &server.name, consent)?,
             lists: Lists::new(run.env, mode),
             eras: Eras::new(run.env, mode),
             deadline: run.deadline,
@@ -173,6 +175,11 @@ impl<'a> Contact<'a> {
 
     /// The error for a request without a result.
     pub(super) fn explain(&self, no_result: NoResult) -> Error {
+        if let (NoResult::Failed(Failure::Unwanted), Some(refusal)) =
+            (&no_result, self.watcher.consent.refusal())
+        {
+            return refusal;
+        }
         let stdio = matches!(self.server.endpoint, Endpoint::Stdio(_));
         let place = Place {
             stdio,
@@ -202,6 +209,8 @@ impl<'a> Contact<'a> {
     /// A signal makes it hurry; its number is returned.
     pub(super) async fn close(&mut self) -> Option<i32> {
         self.heed_changes(None);
+        self.note_auth();
+        self.watcher.consent.save();
         let mut link = self.link.take()?;
         terminal::clear_status();
         self.watcher.note_unused_answers();
@@ -260,6 +269,8 @@ impl<'a> Contact<'a> {
                     true => self.loaded_authorizer(&access.server)?,
                     false => None,
                 };
+                let token = authorizer.as_deref().and_then(Authorizer::record);
+                self.watcher.consent.admit_token(token)?;
                 self.warn_of_exposure(&access.server);
                 Box::new(Link::new(access, authorizer))
             }
@@ -344,9 +355,11 @@ impl<'a> Contact<'a> {
             if let Some(pinned) = self.pin() {
                 return Certainty::Pinned(pinned);
             }
+            // A server that is in doubt has to say what it is.
+            let is_in_doubt = self.watcher.consent.is_in_doubt();
             match self.eras.recall(&self.server.identity, self.run.env.now()) {
-                Some(revision) => Certainty::Remembered(revision),
-                None => Certainty::Unknown,
+                Some(revision) if !is_in_doubt => Certainty::Remembered(revision),
+                _ => Certainty::Unknown,
             }
         })
     }

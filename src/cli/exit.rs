@@ -66,7 +66,7 @@ static OF_COMMAND: Row = row(Exit::Command(0), "command", "what the command ende
 #[rustfmt::skip] // One line each: it is a table.
 pub const TABLE: &[Row] = &[
     row(Exit::Ok, "ok", "success", ""),
-    row(Exit::ToolError, "tool_error", "the tool answered that it failed (isError)", "up to the tool"),
+    row(Exit::ToolError, "tool_error", "the tool answered that it failed (isError); doctor: a check failed", "up to the tool"),
     row(Exit::Usage, "usage", "wrong command line or arguments; the call was not sent", "no"),
     row(Exit::Rpc, "rpc_error", "the server answered with an error; also: no such tool", "no"),
     row(Exit::Unreachable, "unreachable", "not started, not connected; the call was not run", "yes"),

@@ -120,6 +120,9 @@ fn failed(failure: Failure, place: &Place<'_>) -> Error {
         Failure::Unsubscribed => {
             Error::new(Exit::Lost, "the server has ended the subscription").phase(Phase::Request)
         }
+        Failure::Unwanted => {
+            Error::new(Exit::Trust, "the server is not what was accepted").phase(Phase::Trust)
+        }
         Failure::Reported { report, .. } => Error::from_json(report.as_str()),
         Failure::TooManyRounds => {
             let text = "the server asks for input again and again";

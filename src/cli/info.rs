@@ -58,11 +58,13 @@ async fn show(run: &Run<'_>, contact: &mut Contact<'_>) -> Result<Exit, Error> {
 
 /// What a server says about itself, once its revision is settled.
 pub(super) async fn greeting(contact: &mut Contact<'_>) -> Result<Json, Error> {
-    match contact.about().and_then(|about| about.greeting.clone()) {
-        Some(greeting) => Ok(greeting),
-        // A server whose era was remembered has not introduced itself in this run.
-        None => contact.request(method::DISCOVER, Params::new(), Vec::new()).await,
+    if let Some(greeting) = contact.about().and_then(|about| about.greeting.clone()) {
+        return Ok(greeting);
     }
+    // A server whose era was remembered has not introduced itself in this run.
+    let greeting = contact.request(method::DISCOVER, Params::new(), Vec::new()).await?;
+    contact.watcher.consent.greet(greeting.as_str())?;
+    Ok(greeting)
 }
 
 /// What is known about a server. Options are JSON text as it came.

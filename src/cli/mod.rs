@@ -21,15 +21,18 @@ mod changes;
 mod complete;
 mod completions;
 mod config;
+mod consent;
 mod contact;
 mod credentials;
 mod describe;
+mod doctor;
 mod dry_run;
 mod explain;
 mod find;
 mod info;
 mod lines;
 mod listing;
+mod lock;
 mod login;
 mod many;
 mod output;
@@ -55,6 +58,7 @@ mod task;
 mod together;
 mod tools;
 mod tracer;
+mod trust;
 mod watch;
 mod watcher;
 
@@ -162,9 +166,12 @@ fn work<'a>(run: &'a Run<'a>, executor: &'a LocalExecutor<'static>) -> Work<'a> 
         Command::Bench(bench) => Box::pin(bench::run(run, bench, executor)),
         Command::Session(session) => Box::pin(session::run(run, session, executor)),
         Command::Servers(servers) => Box::pin(servers::run(run, servers, executor)),
+        Command::Doctor(doctor) => Box::pin(doctor::run(run, doctor, executor)),
         Command::Cache(cache) => Box::pin(async { cache::run(run, cache) }),
         Command::Watch(watch) => Box::pin(watch::run(run, watch, executor)),
         Command::Approve(approve) => Box::pin(async { approve::run(run, approve) }),
+        Command::Trust(trust) => Box::pin(trust::run(run, trust, executor)),
+        Command::Lock(lock) => Box::pin(lock::run(run, lock, executor)),
         Command::Login(command) => Box::pin(login::login(run, command, executor)),
         Command::Logout(command) => Box::pin(login::logout(run, command, executor)),
         Command::Token(command) => Box::pin(login::token(run, command, executor)),

@@ -14,7 +14,7 @@ use super::run::Run;
 use super::sources;
 use crate::client::NoResult;
 use crate::protocol::json::{self, Json};
-use crate::protocol::jsonrpc::ErrorObject;
+use crate::protocol::jsonrpc::{ErrorObject, scan};
 use crate::protocol::message::Sent;
 use crate::protocol::method;
 use crate::protocol::params::Params;
@@ -69,6 +69,10 @@ async fn exchange(
     params: Params,
     contact: &mut Contact<'_>,
 ) -> Result<Exit, Error> {
+    if rpc.method == method::CALL_TOOL {
+        let name = params.get("name").and_then(scan::unescape).unwrap_or_default().into_owned();
+        contact.admit_tool(&name).await?;
+    }
     match contact.try_request(&rpc.method, params, Vec::new()).await? {
         Ok(result) if rpc.envelope => {
             write_envelope(run, &result)?;

@@ -5,6 +5,7 @@ use std::time::Instant;
 use super::answers::Answers;
 use super::args::Format;
 use super::changes::Changes;
+use super::consent::Consent;
 use super::errors::Error;
 use super::explain::oddity_text;
 use super::output::events;
@@ -30,10 +31,16 @@ pub(super) struct Watcher<'a> {
     opened: Option<&'static Revision>,
     /// What the server said to have changed.
     pub(super) changes: Changes,
+    /// What the server is held to.
+    pub(super) consent: Consent<'a>,
 }
 
 impl<'a> Watcher<'a> {
-    pub(super) fn new(run: &'a Run<'a>, server: &str) -> Result<Watcher<'a>, Error> {
+    pub(super) fn new(
+        run: &'a Run<'a>,
+        server: &str,
+        consent: Consent<'a>,
+    ) -> Result<Watcher<'a>, Error> {
         Ok(Watcher {
             answers: Answers::read(run, server)?,
             progress: Progress::new(run),
@@ -41,6 +48,7 @@ impl<'a> Watcher<'a> {
             run,
             opened: None,
             changes: Changes::default(),
+            consent,
         })
     }
 
@@ -108,11 +116,12 @@ impl<'a> Watcher<'a> {
 }
 
 impl Observer for Watcher<'_> {
-    fn opened(&mut self, session: &Session) {
+    fn opened(&mut self, session: &Session) -> bool {
         self.opened = session.about().map(|about| about.revision);
         if let Some(revision) = self.opened {
             self.run.remark(&format!("the server speaks revision {}", revision.date));
         }
+        self.consent.introduced(session)
     }
 
     fn notified(&mut self, notification: &Notification) {

@@ -134,11 +134,7 @@ impl<T> Flights<T> {
         loop {
             match self.next(link).await {
                 Happening::Landed(landed) => return landed,
-                Happening::Opened(_) => {
-                    if let Some(session) = link.session() {
-                        observer.opened(session);
-                    }
-                }
+                Happening::Opened(_) => link.introduce(observer),
                 Happening::Notified(notification) => observer.notified(&notification),
                 Happening::Odd(oddity) => {
                     if !observer.odd(&oddity) {

@@ -126,6 +126,16 @@ impl<'a> Link<'a> {
         self.client.as_ref().map(Client::session)
     }
 
+    /// Tells an observer that the era of the server is known, and has nothing more to do with the
+    /// server if the observer wants that.
+    pub fn introduce(&mut self, observer: &mut dyn Observer) {
+        if let Some(client) = &mut self.client
+            && !observer.opened(&client.session)
+        {
+            client.session.refuse();
+        }
+    }
+
     /// The last lines that the server wrote on its standard error.
     pub fn stderr_tail(&self) -> String {
         self.client.as_ref().map_or_else(|| self.last_words.clone(), Client::stderr_tail)

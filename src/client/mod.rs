@@ -56,8 +56,9 @@ pub struct Client {
 
 /// Who is told what happens beside the answer to a call.
 pub trait Observer {
-    /// The era of the server is known for certain.
-    fn opened(&mut self, session: &Session);
+    /// The era of the server is known for certain, and maybe what it says about itself. True to go
+    /// on, false to have nothing to do with it.
+    fn opened(&mut self, session: &Session) -> bool;
     /// The server said something unasked.
     fn notified(&mut self, notification: &Notification);
     /// Something was not as it should be. True to go on, false to end the call.
@@ -129,9 +130,10 @@ impl Client {
         self.connection.stderr_tail()
     }
 
-    /// Waits until it is settled which revision is spoken, or that none will be.
+    /// Waits until it is settled which revision is spoken, or that none will be, and the observer was
+    /// told about the server.
     pub async fn settle(&mut self, observer: &mut dyn Observer) {
-        while !self.session.is_settled() {
+        while !self.session.is_settled() || self.session.has_opened() {
             if let Some(event) = self.step().await {
                 self.note(event, observer);
             }
@@ -157,7 +159,11 @@ impl Client {
     /// Deals with an event while no call of ours waits.
     fn note(&mut self, event: Event, observer: &mut dyn Observer) {
         match event {
-            Event::Opened(_) => observer.opened(&self.session),
+            Event::Opened(_) => {
+                if !observer.opened(&self.session) {
+                    self.session.refuse();
+                }
+            }
             Event::Notified(notification) => observer.notified(&notification),
             Event::Oddity(oddity) => drop(observer.odd(&oddity)),
             Event::Asked(question) => match observer.asked(&question) {

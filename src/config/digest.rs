@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use jsonc_parser::ast::{Object, Value};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
 use crate::protocol::json;
@@ -55,6 +56,19 @@ impl FromStr for Digest {
             *byte = (value(pair[0])? << 4 | value(pair[1])?) as u8;
         }
         Ok(Digest(bytes))
+    }
+}
+
+impl Serialize for Digest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Digest, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(|NotADigest| serde::de::Error::custom("not a SHA-256 hash"))
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod address;
 mod authorization;
+mod certificate;
 mod fault;
 mod fetch;
 mod headers;
@@ -30,6 +31,7 @@ use crate::protocol::trace::Trace;
 
 pub use address::{Address, InvalidAddress};
 pub use authorization::{Authorization, Credentials};
+pub use certificate::{Certificate, Unseen};
 pub use fetch::{FetchError, Fetched, Fetcher, Policy, Source};
 pub use headers::{Headers, InvalidHeader, header_value, read_header};
 pub use lanes::Lanes;

@@ -10,7 +10,9 @@ pub mod method;
 pub mod revision;
 
 pub mod bytes;
+pub mod canonical;
 mod decimal;
+pub mod exact;
 pub mod similar;
 mod tree;
 

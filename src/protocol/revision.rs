@@ -200,6 +200,10 @@ static TABLE: [Revision; 5] = [
 ];
 
 impl Revision {
+    /// The date of a revision that there never was, to see what a server makes of it. The
+    /// specification uses it so itself (2026-07-28, Versioning).
+    pub const NEVER: &'static str = "1900-01-01";
+
     /// All revisions, oldest first.
     pub fn all() -> &'static [Revision] {
         &TABLE

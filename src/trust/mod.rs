@@ -1,6 +1,7 @@
 //! What is believed, and why.
 
 pub mod approvals;
+pub mod pins;
 
 mod unapproved;
 

@@ -236,3 +236,39 @@ fn without_a_home_a_token_lasts_as_long_as_the_process() {
     let outcome = run(crate::world::with_browser(&scratch, &mut command));
     assert_eq!((outcome.code, outcome.out.as_str()), (0, "hello\n"), "{outcome:?}");
 }
+
+#[test]
+fn a_token_that_allows_more_or_is_from_somebody_else_is_not_shown_unasked() {
+    for (member, value, told) in [
+        ("granted", "read admin", "its token allows more: admin"),
+        ("issuer", "https://evil.example", "somebody else issues its tokens: http://127.0.0.1"),
+    ] {
+        let (world, scratch) = (World::new(), Scratch::new());
+        world.log_in(&scratch, &["--scope", "read"]);
+        let outcome = run(&mut call(&scratch, &world));
+        assert_eq!((outcome.code, outcome.err.as_str()), (0, ""));
+        let change = |value: &str| {
+            let text = fs::read_to_string(scratch.path(STORE)).unwrap();
+            let mut records: serde_json::Value = serde_json::from_str(&text).unwrap();
+            for record in records["tokens"].as_object_mut().unwrap().values_mut() {
+                record[member] = value.into();
+            }
+            fs::write(scratch.path(STORE), records.to_string()).unwrap();
+        };
+        change(value);
+        let before = world.count("mcp ");
+        let outcome = run(&mut call(&scratch, &world));
+        assert_eq!(outcome.code, 8, "{outcome:?}");
+        assert!(outcome.err.contains(told), "{outcome:?}");
+        assert_eq!(world.count("mcp "), before, "the token is not shown to anybody");
+        if member == "granted" {
+            // What is asked for by name is what is wanted.
+            let asked = run(call(&scratch, &world).args(["--scope", "read admin"]));
+            assert_eq!(asked.code, 0, "{asked:?}");
+            assert_eq!(run(&mut call(&scratch, &world)).code, 0);
+            // Less is no danger.
+            change("read");
+            assert_eq!(run(&mut call(&scratch, &world)).code, 0);
+        }
+    }
+}

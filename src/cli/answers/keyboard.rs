@@ -13,19 +13,19 @@ const LIMIT: usize = 64 << 10;
 
 /// The terminal on standard input.
 #[derive(Debug)]
-pub(super) struct Keyboard {
+pub(in crate::cli) struct Keyboard {
     terminal: Async<OwnedFd>,
 }
 
 impl Keyboard {
     /// Listens to standard input.
-    pub(super) fn open() -> io::Result<Keyboard> {
+    pub(in crate::cli) fn open() -> io::Result<Keyboard> {
         let terminal = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
         Ok(Keyboard { terminal: Async::new_nonblocking(terminal)? })
     }
 
     /// The next line, without its end; `None` at the end of input, which is Ctrl-D.
-    pub(super) async fn line(&mut self) -> io::Result<Option<String>> {
+    pub(in crate::cli) async fn line(&mut self) -> io::Result<Option<String>> {
         let mut line = Vec::new();
         let mut block = [0; 4096];
         loop {

@@ -6,7 +6,7 @@
 
 mod dialog;
 mod fill;
-mod keyboard;
+pub(super) mod keyboard;
 mod link;
 mod program;
 mod reply;

@@ -9,6 +9,7 @@ use argh::{ArgsInfo, FromArgs};
 
 use super::choices::Format;
 use super::config_commands::{Add, Config, Remove};
+use super::doctor_command::Doctor;
 use super::globals::Globals;
 use super::login_commands::{Login, Logout, Token};
 use super::many::{Batch, Bench, Cache, Servers, Session, wait};
@@ -17,6 +18,7 @@ use super::primitives::{
 };
 use super::shell_commands::{Completions, Replay};
 use super::skill_commands::{Skill, Skills};
+use super::trust_commands::{Lock, Trust};
 use super::usage::UsageError;
 use super::values::Expectation;
 use crate::protocol::pointer::Pointer;
@@ -67,10 +69,16 @@ pub enum Command {
     Watch(Watch),
     /// `servers`
     Servers(Servers),
+    /// `doctor`
+    Doctor(Doctor),
     /// `cache`
     Cache(Cache),
     /// `approve`
     Approve(Approve),
+    /// `trust`
+    Trust(Trust),
+    /// `lock`
+    Lock(Lock),
     /// `login`
     Login(Login),
     /// `logout`
@@ -121,8 +129,11 @@ impl Command {
             Command::Session(_) => "session",
             Command::Watch(_) => "watch",
             Command::Servers(_) => "servers",
+            Command::Doctor(_) => "doctor",
             Command::Cache(_) => "cache",
             Command::Approve(_) => "approve",
+            Command::Trust(_) => "trust",
+            Command::Lock(_) => "lock",
             Command::Login(_) => "login",
             Command::Logout(_) => "logout",
             Command::Token(_) => "token",
@@ -195,6 +206,8 @@ impl Command {
             Command::Task(task) => &task.select,
             Command::Skill(skill) => return skill.check(),
             Command::Tools(tools) => return tools.check(),
+            Command::Trust(trust) => return trust.check(),
+            Command::Doctor(doctor) => return doctor.check(),
             _ => return Ok(()),
         };
         // Two ways to say which part of the answer is wanted.
@@ -436,7 +449,7 @@ pub struct Rpc {
 #[argh(example = "mcpmini approve")]
 #[argh(example = "mcpmini approve files")]
 pub struct Approve {
-    /// approve only if the definition has this digest, sha256:HEX
+    /// accept only what has this digest, sha256:HEX
     #[argh(option, arg_name = "DIGEST")]
     pub accept: Option<String>,
 

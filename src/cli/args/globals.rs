@@ -231,6 +231,10 @@ pub struct Globals {
     #[argh(option, arg_name = "FILE", from_str_fn(file))]
     pub config: Option<PathBuf>,
 
+    /// use servers only as they are locked in FILE (see `mcpmini lock`); anything else fails
+    #[argh(option, arg_name = "FILE", from_str_fn(file))]
+    pub lock: Option<PathBuf>,
+
     /// ask the server even where a stored answer is still fresh
     #[argh(switch)]
     pub refresh: bool,

@@ -10,6 +10,7 @@ pub mod access;
 pub mod choices;
 pub mod commands;
 pub mod config_commands;
+pub mod doctor_command;
 pub mod globals;
 pub mod keyword;
 pub mod login_commands;
@@ -23,6 +24,7 @@ pub mod skill_commands;
 pub mod stop;
 pub mod table;
 pub mod trace_file;
+pub mod trust_commands;
 pub mod usage;
 pub mod values;
 

@@ -30,6 +30,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("MCPMINI_ERRORS", "json as --json-errors, or text"),
     ("MCPMINI_CACHE", "off as --no-cache, or on"),
     ("MCPMINI_LOGIN", "auto as --login, or never"),
+    ("MCPMINI_TRUST", "tofu (accept a server as it is first used), strict, or off"),
     ("MCPMINI_SESSION", "the socket of the session whose servers are used"),
     ("MCPMINI_TRACE", "FILE|fd:N as for --trace, but appends to FILE"),
     ("NO_COLOR", "if not empty, no colours"),
@@ -42,7 +43,7 @@ pub const MORE_VARIABLES: &[(&str, &str)] = &[
     ("MCPMINI_TOKEN_NAME", "the token for the server NAME (in capitals, _ for other signs)"),
     ("MCPMINI_CLIENT_ID", "ID as for --client-id"),
     ("MCPMINI_CLIENT_SECRET", "the secret of that client"),
-    ("MCPMINI_STATE_DIR", "DIR for tokens and approvals (default XDG_STATE_HOME/mcpmini)"),
+    ("MCPMINI_STATE_DIR", "DIR for tokens, approvals and pins (default XDG_STATE_HOME/mcpmini)"),
     ("MCPMINI_CREDENTIAL_HELPER", "CMD that keeps tokens, a Docker credential helper"),
     ("BROWSER", "CMD that opens a page"),
 ];
@@ -88,6 +89,18 @@ keywords! {
 }
 
 keywords! {
+    /// What a server must be to be trusted (`MCPMINI_TRUST`).
+    pub enum Trust {
+        /// Nothing in particular.
+        Off = "off",
+        /// What it was when it was first used.
+        FirstUse = "tofu",
+        /// What the user has accepted.
+        Strict = "strict",
+    }
+}
+
+keywords! {
     /// How errors are printed (`MCPMINI_ERRORS`).
     pub enum Errors {
         /// For people.
@@ -115,6 +128,8 @@ pub struct Settings {
     pub session: Option<PathBuf>,
     /// What to do with stored answers.
     pub cache: Cache,
+    /// What a server must be to be trusted.
+    pub trust: Trust,
     /// How long the server may be silent.
     pub timeout: Option<Limit>,
     /// How long everything may take.
@@ -162,6 +177,7 @@ impl Settings {
                 .or_else(|| variable("MCPMINI_CONFIG", env).map(PathBuf::from)),
             session: variable("MCPMINI_SESSION", env).map(PathBuf::from),
             cache: cache(globals, env)?,
+            trust: or_variable(None, "MCPMINI_TRUST", env)?.unwrap_or(Trust::FirstUse),
             timeout: or_variable(globals.timeout, "MCPMINI_TIMEOUT", env)?,
             max_time: or_variable(globals.max_time, "MCPMINI_MAX_TIME", env)?,
             start_timeout: or_variable(globals.start_timeout, "MCPMINI_START_TIMEOUT", env)?,

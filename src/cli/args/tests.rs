@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use argh::{ArgsInfo, FromArgs};
 
 use super::commands::{ALIASES, WITH_TAIL};
+use super::doctor_command::Doctor;
 use super::globals::{SHORTHANDS, SPELLINGS};
 use super::primitives::{Complete, Watch};
 use super::table::{HELP, Table};
@@ -157,6 +158,12 @@ fn many(command: &Command) -> Option<Vec<String>> {
         Command::Session(session) => ([None, None], format!("{:?}", session.servers)),
         Command::Servers(servers) => {
             ([switch(servers.check, "--check"), None], format!("{:?}", servers.names))
+        }
+        Command::Doctor(doctor) => {
+            let Doctor { fail_on, only, require_auth, sticky, server } = doctor;
+            let fail_on = fail_on.map(|it| format!("--fail-on {}", it.word()));
+            let words = format!("{only:?} {sticky:?} {server}");
+            ([fail_on, switch(*require_auth, "--require-auth")], words)
         }
         Command::Cache(cache) => ([None, None], format!("{:?} {:?}", cache.action, cache.server)),
         _ => return None,

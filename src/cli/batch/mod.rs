@@ -206,7 +206,8 @@ impl Work<'_> {
     /// Sends a request, or holds it until it can be sent.
     fn send(&mut self, job: Job) {
         let tool = job.request.tool();
-        if tool.is_some() && (self.mirrors.is_none() || self.lacks_catalog()) {
+        let lacks = |tool: &str| self.lacks_catalog() || self.doubts(tool);
+        if tool.as_deref().is_some_and(|tool| self.mirrors.is_none() || lacks(tool)) {
             return self.held.push(Held::Unsent(job));
         }
         match self.call(&job.request, tool.as_deref()) {
@@ -220,15 +221,28 @@ impl Work<'_> {
         self.mirrors == Some(true) && self.catalog.is_none()
     }
 
+    /// Whether a tool must be looked at before it is called, and was not yet.
+    fn doubts(&self, tool: &str) -> bool {
+        self.catalog.is_none() && self.contact.watcher.consent.doubts(tool)
+    }
+
     /// The request as a call, and whether it may run twice.
-    fn call(&self, request: &Request, tool: Option<&str>) -> Result<(session::Call, bool), Error> {
+    fn call(
+        &mut self,
+        request: &Request,
+        tool: Option<&str>,
+    ) -> Result<(session::Call, bool), Error> {
         let catalog = self.catalog.as_ref();
+        let name = tool;
         let tool = match tool.zip(catalog).map(|(tool, list)| list.require(tool, &self.contact)) {
             Some(Ok(tool)) => Some(tool),
             // A tool that must not be called. One that the list lacks may be there all the same.
             Some(Err(error)) if error.exit == Exit::Protocol => return Err(error),
             Some(Err(_)) | None => None,
         };
+        if let Some(name) = name {
+            self.contact.watcher.consent.admit(name, tool)?;
+        }
         let mirrored = match tool {
             Some(tool) if self.mirrors == Some(true) => {
                 call::mirrored(tool, request.params.get("arguments").unwrap_or("{}"))?
@@ -247,6 +261,9 @@ impl Work<'_> {
     /// Takes in the end of a request.
     fn land(&mut self, Landed { tag: job, result }: Landed<Job>) {
         let is_call = job.request.tool().is_some();
+        if let Ok(result) = &result {
+            self.contact.watcher.consent.note_first_result(result);
+        }
         match result {
             // Only its list tells whether the tool may run twice.
             Err(lost)
@@ -293,6 +310,13 @@ impl Work<'_> {
             self.mirrors = Some(self.contact.settle().await?.mirrored_headers);
         }
         let lost = self.held.iter().any(|held| matches!(held, Held::Lost(..)));
+        let tools = self.held.iter().filter_map(|held| match held {
+            Held::Unsent(job) => job.request.tool(),
+            Held::Lost(..) => None,
+        });
+        if tools.into_iter().any(|tool| self.doubts(&tool)) {
+            self.catalog = Some(Catalog::look(&mut self.contact).await?);
+        }
         if self.catalog.is_none() && (lost || self.lacks_catalog()) {
             self.catalog = Some(Catalog::get(&mut self.contact).await?);
         }

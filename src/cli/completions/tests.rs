@@ -85,6 +85,9 @@ fn commands_for_many_requests_and_servers_have_their_words() {
     check(&env, "session f", &["files"]);
     check(&env, "batch web ", &["files"]);
     check(&env, "bench files re", &["read"]);
+    check(&env, "doctor w", &["web"]);
+    check(&env, "doctor --fail-on w", &["warn"]);
+    check(&env, "doctor --only origin-n", &["origin-null", "origin-none"]);
 }
 
 #[test]

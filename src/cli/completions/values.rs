@@ -3,9 +3,11 @@
 use super::offer::{Candidate, Offer};
 use crate::cli::args::choices::{Color, Format, Http, IdFormat, Shell, Transport};
 use crate::cli::args::config_commands::Action;
+use crate::cli::args::doctor_command::FailOn;
 use crate::cli::args::many::CacheAction;
 use crate::cli::args::primitives::TaskAction;
 use crate::cli::args::table::Flag;
+use crate::cli::args::trust_commands::TrustAction;
 use crate::config::Kind;
 use crate::protocol::{Revision, method};
 
@@ -21,6 +23,8 @@ pub(super) fn of_flag(flag: &Flag, before: &str, typed: &str) -> Offer {
             let dates = Revision::all().iter().rev().map(|revision| revision.date);
             ["auto"].into_iter().chain(dates).collect()
         }
+        "--fail-on" => FailOn::ALL.iter().map(|value| value.word()).collect(),
+        "--only" => crate::doctor::all_checks().into_iter().map(|(id, _)| id).collect(),
         "--elicit" => vec!["decline", "cancel", "fail", "defaults", "answers:"],
         "--stderr" if !typed.contains('/') => vec!["quiet", "inherit", "tail"],
         "--stderr" => return Offer::Files,
@@ -43,6 +47,9 @@ pub(super) fn of_word(command: &str, name: &str) -> Offer {
         "METHOD" => method::names().collect(),
         "ACTION" if command == "config" => Action::ALL.iter().map(|value| value.word()).collect(),
         "ACTION" if command == "task" => TaskAction::ALL.iter().map(|value| value.word()).collect(),
+        "ACTION" if command == "trust" => {
+            TrustAction::ALL.iter().map(|value| value.word()).collect()
+        }
         "ls|clear" => CacheAction::ALL.iter().map(|value| value.word()).collect(),
         "KIND" => Kind::ALL.iter().map(|(_, word)| *word).collect(),
         _ if name.contains("FILE") => return Offer::Files,

@@ -3,6 +3,7 @@
 use super::entry::entry;
 use crate::cli::args::Format;
 use crate::cli::args::config_commands::{Add, Remove};
+use crate::cli::consent;
 use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
 use crate::cli::explain;
@@ -20,6 +21,7 @@ pub(in crate::cli) fn add(run: &Run<'_>, add: &Add) -> Result<Exit, Error> {
     let file = file(run, add.project, &overrides)?;
     let entry = entry(run, add, &file)?;
     file.add(&add.name, &entry, add.force, run.env).map_err(explain::config)?;
+    consent::forget(run, file.layer, &add.name, &overrides);
     warn_of_secrets(run, &file);
     if file.layer == Layer::Project {
         approve(run, &add.name, &overrides)?;
@@ -32,6 +34,7 @@ pub(in crate::cli) fn add(run: &Run<'_>, add: &Add) -> Result<Exit, Error> {
 pub(in crate::cli) fn remove(run: &Run<'_>, remove: &Remove) -> Result<Exit, Error> {
     let overrides = only_file(run);
     let file = file(run, remove.project, &overrides)?;
+    consent::forget(run, file.layer, &remove.name, &overrides);
     file.remove(&remove.name, run.env, &overrides).map_err(explain::config)?;
     if file.layer == Layer::Project {
         // It would have to be approved again if it came back.

@@ -3,6 +3,7 @@
 use super::add::{file, line, only_file};
 use crate::cli::args::Format;
 use crate::cli::args::config_commands::Config;
+use crate::cli::consent;
 use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
 use crate::cli::explain;
@@ -142,7 +143,8 @@ fn copy(
     servers: &[&Imported],
     are_named: bool,
 ) -> Result<Exit, Error> {
-    let file = file(run, false, &only_file(run))?;
+    let overrides = only_file(run);
+    let file = file(run, false, &overrides)?;
     let (mut done, mut lines) = (Exit::Ok, String::new());
     for server in servers {
         let name = quoting::quote(&server.name);
@@ -156,6 +158,7 @@ fn copy(
         };
         match file.add(&server.name, entry, config.force, run.env) {
             Ok(()) => {
+                consent::forget(run, file.layer, &server.name, &overrides);
                 lines.push_str(&line(run, "added", &server.name, &file));
                 for note in &server.notes {
                     run.warn(&format!("{name}: {}", quoting::printable(&note.to_string())));

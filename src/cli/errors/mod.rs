@@ -37,6 +37,9 @@ pub struct Error {
     pub status: Option<u16>,
     /// The data of a JSON-RPC error: one JSON value, as it came.
     pub data: Option<String>,
+    /// How the server differs from what was accepted, for programs: one JSON value. People read it
+    /// in the message.
+    pub trust: Option<String>,
     /// What the server printed last on its standard error.
     pub stderr_tail: Option<String>,
     /// What to do about it, for people.
@@ -99,6 +102,7 @@ impl Error {
             code: None,
             status: None,
             data: None,
+            trust: None,
             stderr_tail: None,
             hint: None,
         }
@@ -154,6 +158,13 @@ impl Error {
             Ok(()) => json,
             Err(_) => json::string(&json),
         });
+        self
+    }
+
+    /// Tells programs how the server differs from what was accepted; `json` is one JSON value.
+    #[must_use]
+    pub fn trust(mut self, json: impl Into<String>) -> Error {
+        self.trust = Some(json.into());
         self
     }
 

@@ -72,6 +72,9 @@ impl Error {
             // Line ends stand between the parts of a JSON value and never inside of one.
             let _ = write!(out, ",\"data\":{}", data.replace(['\n', '\r'], " "));
         }
+        if let Some(trust) = &self.trust {
+            let _ = write!(out, ",\"trust\":{}", trust.replace(['\n', '\r'], " "));
+        }
         member(&mut out, "stderr_tail", self.stderr_tail.as_deref().map(last_lines));
         member(&mut out, "hint", self.hint.as_ref());
         out.push_str("}}\n");

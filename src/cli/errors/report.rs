@@ -51,6 +51,7 @@ impl Error {
             code: member("code").and_then(|code| code.parse().ok()),
             status: member("status").and_then(|status| status.parse().ok()),
             data: member("data").map(str::to_owned),
+            trust: member("trust").map(str::to_owned),
             stderr_tail: string("stderr_tail"),
             hint: string("hint"),
             ..Error::new(exit, string("message").unwrap_or_default())
@@ -79,6 +80,7 @@ mod tests {
                 .code(-32000)
                 .status(503)
                 .data("{\"n\":12345678901234567890}")
+                .trust("{\"changes\":[]}")
                 .stderr_tail("one\ntwo")
                 .hint("install Node.js"),
         );

@@ -139,6 +139,6 @@ pub(super) const GROUPS: &[(&str, &[&str])] = &[
             "--sampling-command",
         ],
     ),
-    ("Configuration and stored answers", &["--config", "--refresh", "--no-cache"]),
+    ("Configuration, trust and stored answers", &["--config", "--lock", "--refresh", "--no-cache"]),
     ("About", &["--help", "--version"]),
 ];

@@ -175,7 +175,10 @@ impl<'a> Keeper<'a> {
             Err(no_result) => return Err(self.explain(no_result)),
         };
         if self.greeting.is_none() {
-            self.greeting = Some(self.greet().await?);
+            let greeting = self.greet().await?;
+            let consent = &mut self.contact.watcher.consent;
+            consent.greet(greeting.as_str()).map_err(|error| (error, Fate::Settled))?;
+            self.greeting = Some(greeting);
         }
         self.note_start();
         Ok(revision)
@@ -287,10 +290,8 @@ impl<'a> Keeper<'a> {
             // Subscriptions are the visitors' own, and calls tell what becomes of the connection.
             Happening::Subscribed(_) | Happening::Listening(_) | Happening::Closed(_) => (),
             Happening::Opened(_) => {
-                if let Ok((link, watcher)) = self.contact.link()
-                    && let Some(session) = link.session()
-                {
-                    watcher.opened(session);
+                if let Ok((link, watcher)) = self.contact.link() {
+                    link.introduce(watcher);
                 }
             }
             Happening::Odd(oddity) => {

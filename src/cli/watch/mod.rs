@@ -218,9 +218,7 @@ impl Watching<'_> {
             Happening::Asked(question) => self.answer(question)?,
             Happening::Opened(_) => {
                 let (link, watcher) = self.contact.link()?;
-                if let Some(session) = link.session() {
-                    watcher.opened(session);
-                }
+                link.introduce(watcher);
             }
             Happening::Odd(oddity) => {
                 let (_, watcher) = self.contact.link()?;

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use super::event::{Event, Failure, Fate, Limit, Question, TimedOut};
 use super::input::Input;
-use super::{Abilities, Purpose, Session};
+use super::{Abilities, Output, Purpose, Session};
 use crate::protocol::json::Json;
 use crate::protocol::jsonrpc::{Answer, ErrorObject};
-use crate::protocol::message::{Ending, Fault, Outgoing};
+use crate::protocol::message::{Delivery, Ending, Fault, Outgoing};
 use crate::protocol::method;
 use crate::protocol::params::Params;
 use crate::protocol::pending::Found;
@@ -267,6 +267,29 @@ impl Session {
         // What the transport cannot know: whether this call had been handed to it at all.
         let failure = if open.sent { failure } else { failure.unsent() };
         self.emit(Event::Failed(ticket, failure));
+    }
+
+    /// Ends the session because the caller does not want the server, now that it knows what it is.
+    ///
+    /// Said at once when [`Event::Opened`] tells about the server, it comes before any call: those
+    /// that are to be sent are not.
+    pub fn refuse(&mut self) {
+        let mut unsent = Vec::new();
+        let (pending, output) = (&self.pending, &mut self.output);
+        output.retain(|output| {
+            let Output::Transmit(Outgoing::Deliver(Delivery { id: Some(id), .. })) = output else {
+                return true;
+            };
+            let Some(&Purpose::Call(ticket)) = pending.get(*id) else { return true };
+            unsent.push(ticket);
+            false
+        });
+        for ticket in unsent {
+            if let Some(open) = self.calls.get_mut(&ticket) {
+                open.sent = false;
+            }
+        }
+        self.give_up(&Failure::Unwanted);
     }
 
     /// Ends the session: every open call fails, and so will every later one.

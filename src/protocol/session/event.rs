@@ -93,6 +93,8 @@ pub enum Failure {
     Unanswered(Box<Question>),
     /// The server has ended a subscription.
     Unsubscribed,
+    /// The caller does not want this server, now that it knows what it is.
+    Unwanted,
     /// Whoever carries our requests has no answer, and says why in words of its own.
     Reported {
         /// The words, JSON.
@@ -138,7 +140,8 @@ impl Failure {
             | Failure::NotOpened(_)
             | Failure::TooManyRounds
             | Failure::Unanswered(_)
-            | Failure::Unsubscribed => Fate::Settled,
+            | Failure::Unsubscribed
+            | Failure::Unwanted => Fate::Settled,
         }
     }
 

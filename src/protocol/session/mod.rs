@@ -195,6 +195,12 @@ impl Session {
         self.stage.failure().is_some()
     }
 
+    /// Whether [`Session::poll`] is going to tell that the session is open.
+    pub fn has_opened(&self) -> bool {
+        let tells = |output: &Output| matches!(output, Output::Event(Event::Opened(_)));
+        self.output.iter().any(tells)
+    }
+
     /// Whether [`Session::poll`] has something to say at once.
     pub fn has_more_to_say(&self) -> bool {
         !self.output.is_empty()

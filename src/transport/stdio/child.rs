@@ -26,7 +26,7 @@ const LAST_MOMENT: Duration = Duration::from_millis(50);
 
 /// A child process that leads a process group of its own.
 #[derive(Debug)]
-pub(super) struct Group {
+pub(crate) struct Group {
     child: Child,
     exit: reactor::Exit,
     /// The group; it has the child's process id.
@@ -38,15 +38,15 @@ pub(super) struct Group {
 
 /// Our ends of the pipes to a child.
 #[derive(Debug)]
-pub(super) struct Pipes {
-    pub(super) stdin: Writer,
-    pub(super) stdout: Reader,
-    pub(super) stderr: Reader,
+pub(crate) struct Pipes {
+    pub(crate) stdin: Writer,
+    pub(crate) stdout: Reader,
+    pub(crate) stderr: Reader,
 }
 
 impl Group {
     /// Starts the child, or says why it cannot be started.
-    pub(super) fn spawn(target: &Target) -> Result<(Group, Pipes), String> {
+    pub(crate) fn spawn(target: &Target) -> Result<(Group, Pipes), String> {
         let program = target.program.to_string_lossy();
         if let Some(cwd) = &target.cwd
             && !cwd.is_dir()
@@ -143,14 +143,26 @@ impl Group {
         }
     }
 
-    async fn exited_within(&mut self, patience: Duration) -> bool {
+    /// The process id of the child, which is also the number of the group.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// How the child ended; `None` as long as that is not known.
+    pub(crate) fn status(&self) -> Option<ExitStatus> {
+        self.status
+    }
+
+    /// Waits for the child to end, but no longer than that; tells whether it has.
+    pub(crate) async fn exited_within(&mut self, patience: Duration) -> bool {
         if self.status.is_none() && reactor::timeout(patience, self.exit.wait()).await.is_some() {
             self.status = self.child.wait().ok();
         }
         self.status.is_some()
     }
 
-    fn signal(&self, signal: Signal) {
+    /// Sends a signal to all processes of the group.
+    pub(crate) fn signal(&self, signal: Signal) {
         // It fails when the group is gone, which is what we want.
         let _ = kill_process_group(self.id, signal);
     }
@@ -197,7 +209,7 @@ fn reason(error: &io::Error, program: &str) -> String {
 
 /// An exit status, for people: `exit status 3`, `killed by signal 9`.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ExitText(ExitStatus);
+pub(crate) struct ExitText(pub(crate) ExitStatus);
 
 impl fmt::Display for ExitText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -21,7 +21,8 @@ use std::time::Duration;
 
 use futures_lite::{FutureExt, future};
 
-use self::child::{ExitText, Group, Pipes};
+pub(crate) use self::child::{ExitText, Group, Pipes};
+pub(crate) use self::stderr::Copy;
 use self::stderr::Stderr;
 pub use self::stderr::StderrPolicy;
 use super::Port;

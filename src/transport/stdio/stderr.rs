@@ -36,10 +36,14 @@ pub(super) struct Stderr {
     pipe: RefCell<Option<Reader>>,
     /// Where the end is kept; `None` when nobody wants it.
     tail: Option<Tail>,
-    copy: RefCell<Option<Sink>>,
+    copy: RefCell<Copy>,
     open: RefCell<Option<Sender<()>>>,
     ended: Receiver<()>,
 }
+
+/// A copy of a server's standard error, for whoever wants to read it.
+#[derive(Debug, Default)]
+pub(crate) struct Copy(Option<Sink>);
 
 #[derive(Debug)]
 enum Sink {
@@ -47,9 +51,10 @@ enum Sink {
     File(File),
 }
 
-impl Stderr {
-    pub(super) fn new(pipe: Reader, policy: &StderrPolicy, tail: Tail) -> Stderr {
-        let copy = match policy {
+impl Copy {
+    /// The copy that a policy asks for, if it does.
+    pub(crate) fn new(policy: &StderrPolicy) -> Copy {
+        Copy(match policy {
             StderrPolicy::Quiet | StderrPolicy::Tail => None,
             StderrPolicy::Inherit => Some(Sink::Own),
             // What cannot be written is lost; a log file is no reason to fail a call.
@@ -57,12 +62,29 @@ impl Stderr {
                 let open = OpenOptions::new().append(true).create(true).mode(0o600).open(path);
                 open.ok().map(Sink::File)
             }
+        })
+    }
+
+    /// Adds what was read. When it cannot be written, nothing is any more.
+    pub(crate) async fn push(&mut self, chunk: &[u8]) {
+        let is_kept = match &mut self.0 {
+            None => true,
+            Some(Sink::Own) => copy_to_own(chunk).await.is_ok(),
+            Some(Sink::File(file)) => file.write_all(chunk).is_ok(),
         };
+        if !is_kept {
+            self.0 = None;
+        }
+    }
+}
+
+impl Stderr {
+    pub(super) fn new(pipe: Reader, policy: &StderrPolicy, tail: Tail) -> Stderr {
         let (open, ended) = queue::bounded(1);
         Stderr {
             pipe: RefCell::new(Some(pipe)),
             tail: (*policy == StderrPolicy::Tail).then_some(tail),
-            copy: RefCell::new(copy),
+            copy: RefCell::new(Copy::new(policy)),
             open: RefCell::new(Some(open)),
             ended,
         }
@@ -76,14 +98,7 @@ impl Stderr {
             if chunk.is_empty() {
                 break;
             }
-            let is_kept = match &mut copy {
-                None => true,
-                Some(Sink::Own) => copy_to_own(&chunk).await.is_ok(),
-                Some(Sink::File(file)) => file.write_all(&chunk).is_ok(),
-            };
-            if !is_kept {
-                copy = None;
-            }
+            copy.push(&chunk).await;
             if let Some(tail) = &self.tail {
                 tail.push(&chunk);
             }

@@ -12,7 +12,9 @@
 
 mod asking;
 mod changes;
+mod faults;
 mod http;
+mod patch;
 mod primitives;
 mod protocol;
 mod skills;
@@ -41,6 +43,7 @@ usage: demo-server [--http PORT | --sse PORT] [--era legacy|modern] [--log FILE]
   --crash-after N end at the tool call after the Nth, without an answer
   --ttl MS     let clients keep lists for so many milliseconds (default 0; only in the modern era)
   --version-file FILE  tell the first line of FILE as the server's version
+  --patch FILE  be as FILE says: changes to what it says about itself and its tools, as JSON
   --fault silent  answer nothing
   --fault exit    end at the start, with a word on stderr and exit code 3
   --fault crash   end at every request for a list or a tool, without an answer
@@ -50,6 +53,8 @@ usage: demo-server [--http PORT | --sse PORT] [--era legacy|modern] [--log FILE]
   --fault bare     know tools and nothing else
   --fault drop    break off what notifies about changes after two of them
   --fault finish  end it in order instead
+  --fault noise, port, blab, talkative, fragile, text-ids, own-code, any-method, any-version
+                  on stdio: what `mcpmini doctor` finds, see faults.rs
 ";
 
 /// What the command line asks for.
@@ -66,6 +71,7 @@ struct Options {
     crash_after: Option<u64>,
     ttl: u64,
     version_file: Option<String>,
+    patch: patch::Patch,
     /// How many tool calls have come.
     calls: AtomicU64,
     /// What the tool `count` has counted.
@@ -92,6 +98,7 @@ impl Options {
                 "--fault" => options.fault = value,
                 "--ttl" => options.ttl = value.parse().ok()?,
                 "--version-file" => options.version_file = Some(value),
+                "--patch" => options.patch = patch::Patch(Some(value)),
                 "--crash-after" => options.crash_after = Some(value.parse().ok()?),
                 _ => return None,
             }
@@ -112,7 +119,8 @@ impl Options {
     fn info(&self) -> serde_json::Value {
         let text = self.version_file.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
         let version = text.as_deref().and_then(|text| text.lines().next()).unwrap_or("1.0.0");
-        serde_json::json!({ "name": "demo-server", "version": version })
+        let info = serde_json::json!({ "name": "demo-server", "version": version });
+        self.patch.apply("info", info)
     }
 
     /// Takes in that a tool is called. It may be one call too many.

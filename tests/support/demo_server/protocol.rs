@@ -209,16 +209,16 @@ fn answer(
                 .unwrap_or(LEGACY),
             "capabilities": capabilities(options, false),
             "serverInfo": options.info(),
-            "instructions": "A server to try mcpmini with.",
+            "instructions": instructions(options),
         }),
         "server/discover" if modern => json!({
             "supportedVersions": [MODERN],
             "capabilities": capabilities(options, true),
-            "instructions": "A server to try mcpmini with.",
+            "instructions": instructions(options),
         }),
         "ping" => json!({}),
         "logging/setLevel" | "resources/subscribe" if !modern => set_up(method, params),
-        "tools/list" => json!({ "tools": tools::list() }),
+        "tools/list" => json!({ "tools": options.patch.apply_to_tools(&tools::list()) }),
         "tools/call" => {
             options.note_call();
             let result = tools::call(params, modern, options, client)?;
@@ -276,7 +276,11 @@ fn capabilities(options: &Options, modern: bool) -> Value {
         all["tools"] = json!({ "listChanged": true });
         all["resources"] = json!({ "listChanged": false, "subscribe": true });
     }
-    all
+    options.patch.apply("capabilities", all)
+}
+
+fn instructions(options: &Options) -> Value {
+    options.patch.apply("instructions", "A server to try mcpmini with.".into())
 }
 
 /// A result with the members that 2026-07-28 wants in each.

@@ -9,7 +9,7 @@ use std::{process, thread};
 use serde_json::{Value, json};
 
 use crate::protocol::{Client, Incoming, respond};
-use crate::{Options, asking, changes};
+use crate::{Options, asking, changes, faults};
 
 /// Serves until stdin ends.
 pub(crate) fn serve(options: &'static Options) -> io::Result<()> {
@@ -17,6 +17,7 @@ pub(crate) fn serve(options: &'static Options) -> io::Result<()> {
         // It inherits stdin, stdout and stderr, as what a shell starts in the background does.
         Command::new("sleep").arg("60").spawn()?;
     }
+    faults::begin(options);
     let (sender, lines) = mpsc::channel();
     thread::scope(|scope| {
         // Reading in a thread of its own: the log shows a message when it comes, not only when
@@ -46,6 +47,9 @@ pub(crate) fn serve(options: &'static Options) -> io::Result<()> {
 fn answer(line: &str, options: &'static Options, client: &mut Pipe<'_>) {
     let Ok(message) = serde_json::from_str::<Incoming<'_>>(line) else {
         eprintln!("demo-server: not a message: {line:.200}");
+        if options.has_fault("fragile") {
+            process::exit(1);
+        }
         return;
     };
     if changes::take(&message, options, |line| {
@@ -59,7 +63,9 @@ fn answer(line: &str, options: &'static Options, client: &mut Pipe<'_>) {
         && !options.has_fault("silent")
     {
         let response = respond(id, &message, options, client);
-        write_line(&response);
+        write_line(&faults::spoil(line, response, options));
+    } else if let (None, Some(answer)) = (message.id, faults::to_notification(options)) {
+        write_line(&answer);
     }
 }
 

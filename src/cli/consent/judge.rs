@@ -1,0 +1,135 @@
+//! What may go on with a server as it is, and what is told of it.
+
+use super::Consent;
+use crate::cli::catalog::Catalog;
+use crate::cli::contact::Contact;
+use crate::cli::errors::Error;
+use crate::config::Digest;
+use crate::protocol::model::tool::Tool;
+use crate::trust::pins::{self, Action, Change, Facets, Mode, Record, Use, Verdict};
+
+impl Consent<'_> {
+    /// Whether the server has to say anew what it is, at the cost of a request: it said last that it
+    /// is another than was accepted.
+    pub(in crate::cli) fn is_in_doubt(&self) -> bool {
+        let nothing = Use::new();
+        let stops = |change: &Change| change.action(self.mode, &nothing) == Action::Block;
+        let is_stopped = |record: &Record| record.pending().iter().any(stops);
+        self.is_locked() || self.record.as_ref().is_some_and(is_stopped)
+    }
+
+    /// Whether a tool must be looked at before it is called, at the cost of a request.
+    pub(in crate::cli) fn doubts(&self, tool: &str) -> bool {
+        let doubts = |record: &Record| record.doubts(tool, self.mode);
+        self.is_locked() || self.enforces && self.record.as_ref().is_some_and(doubts)
+    }
+
+    /// Says that a tool is going to be called.
+    pub(in crate::cli) fn intend(&mut self, tool: &str) {
+        if self.mode != Mode::Off && !self.used.contains(tool) {
+            self.used.insert(tool.to_owned());
+        }
+    }
+
+    /// Makes sure that a tool may be called: by its definition, if that is at hand, else by what was
+    /// seen of it before.
+    pub(in crate::cli) fn admit(&mut self, name: &str, tool: Option<&Tool>) -> Result<(), Error> {
+        if self.mode == Mode::Off || !self.enforces {
+            return Ok(());
+        }
+        if let Some(tool) = tool {
+            self.compare_tool(tool);
+        }
+        if self.is_locked() && self.observed.tools.is_none() {
+            return Err(self.unseen(name));
+        }
+        self.check_for(&Use::from([name.to_owned()]))?;
+        self.intend(name);
+        Ok(())
+    }
+
+    /// Holds a tool that was remembered against what is known of it.
+    fn compare_tool(&mut self, tool: &Tool) {
+        if self.observed.tools.is_some() {
+            return;
+        }
+        let record = self.record.as_ref();
+        let known = record.and_then(|it| it.seen.as_ref().unwrap_or(&it.accepted).tools.as_ref());
+        let Some(known) = known else { return };
+        let hash = Digest::of(pins::tool_text(tool.as_json()).as_bytes());
+        if known.get(&tool.name) != Some(&hash) {
+            self.observed.tools = Some(known.clone());
+            self.note_tool(tool.name.clone(), tool);
+        }
+    }
+
+    /// What is accepted, and what the server is as far as that is known.
+    pub(in crate::cli) fn sides(&self) -> (Facets, Facets) {
+        match (&self.locked, &self.record) {
+            (Some(locked), _) => (locked.clone(), self.observed.clone()),
+            (None, Some(record)) => (record.accepted.clone(), record.current(&self.observed)),
+            (None, None) => (Facets::default(), self.observed.clone()),
+        }
+    }
+
+    fn verdict(&self, used: &Use) -> Option<Verdict> {
+        let judge = |record: &Record| record.judge(&self.observed, self.mode, used);
+        match &self.locked {
+            Some(locked) => Some(Verdict::of(locked, &self.observed, self.mode, used)),
+            None => self.record.as_ref().map(judge),
+        }
+    }
+
+    /// Makes sure that the command may go on with the server as it is.
+    pub(in crate::cli) fn check(&self) -> Result<(), Error> {
+        self.check_for(&self.used)
+    }
+
+    fn check_for(&self, used: &Use) -> Result<(), Error> {
+        if self.mode == Mode::Off || !self.enforces || !self.differs() {
+            return Ok(());
+        }
+        match self.verdict(used).filter(|verdict| !verdict.blocking().is_empty()) {
+            Some(verdict) => Err(self.refused(&verdict)),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether there is anything to judge: most servers are what they were.
+    fn differs(&self) -> bool {
+        let is_new = |record: &Record| record.seen.is_some() || record.lacks(&self.observed);
+        self.locked.is_some() || self.record.as_ref().is_some_and(is_new)
+    }
+
+    /// Tells what has changed and was not told before, and does not stop the command.
+    pub(super) fn tell_news(&mut self) {
+        if !self.enforces || !self.differs() {
+            return;
+        }
+        let Some(verdict) = self.verdict(&self.used) else { return };
+        let known = self.record.as_ref().map(Record::pending).unwrap_or_default();
+        let is_told = [Action::Tell, Action::Warn];
+        let is_news = |(change, action): &&(Change, Action)| {
+            is_told.contains(action) && !known.contains(change) && !self.told.contains(change)
+        };
+        let news: Vec<_> = verdict.changes.iter().filter(is_news).collect();
+        let text = self.news(&news);
+        let told: Vec<_> = news.into_iter().map(|(change, _)| change.clone()).collect();
+        self.told.extend(told);
+        if let Some(text) = text {
+            self.run.warn(&text);
+        }
+    }
+}
+
+impl Contact<'_> {
+    /// Makes sure that a tool may be called of which only the name is given. One that is in
+    /// doubt is looked at.
+    pub(in crate::cli) async fn admit_tool(&mut self, name: &str) -> Result<(), Error> {
+        self.watcher.consent.intend(name);
+        if self.watcher.consent.doubts(name) {
+            Catalog::look(self).await?;
+        }
+        self.watcher.consent.admit(name, None)
+    }
+}

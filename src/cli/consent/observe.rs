@@ -1,0 +1,144 @@
+//! What a server shows of itself while it is used.
+
+use super::Consent;
+use crate::auth::TokenRecord;
+use crate::cli::contact::Contact;
+use crate::cli::errors::Error;
+use crate::client::Link;
+use crate::config::Digest;
+use crate::protocol::Session;
+use crate::protocol::json::Json;
+use crate::protocol::jsonrpc::scan;
+use crate::protocol::model::server;
+use crate::protocol::model::tool::Tool;
+use crate::trust::pins::{self, Auth, Identity, Mode};
+
+impl Consent<'_> {
+    /// Takes in that a session with the server is open; false when it must go no further.
+    pub(in crate::cli) fn introduced(&mut self, session: &Session) -> bool {
+        let Some(greeting) = session.about().and_then(|about| about.greeting.as_ref()) else {
+            self.met = true;
+            if self.is_locked() {
+                self.refusal = Some(self.unintroduced());
+            }
+            return !self.is_locked();
+        };
+        self.refusal = self.greet(greeting.as_str()).err();
+        self.refusal.is_none()
+    }
+
+    /// Takes in what a server says about itself, and makes sure that it may be used.
+    pub(in crate::cli) fn greet(&mut self, greeting: &str) -> Result<(), Error> {
+        self.note_greeting(greeting);
+        self.check()?;
+        self.tell_news();
+        Ok(())
+    }
+
+    /// Takes in what a server says about itself: the result of `initialize` or `server/discover`.
+    fn note_greeting(&mut self, greeting: &str) {
+        self.met = true;
+        if self.mode == Mode::Off {
+            return;
+        }
+        self.observed.identity = server::info(greeting).map(Identity::read);
+        let declared = scan::member(greeting, "capabilities").unwrap_or("{}");
+        self.observed.capabilities = Some(pins::capabilities(declared));
+        let instructions = scan::member(greeting, "instructions").and_then(scan::unescape);
+        let instructions = instructions.unwrap_or_default();
+        self.observed.instructions = Some(Digest::of(instructions.as_bytes()));
+        self.texts.instructions = Some(instructions.into_owned());
+    }
+
+    /// Takes in what a server says about itself beside a result. The result is there already: what
+    /// has changed counts for the next command.
+    pub(in crate::cli) fn note_result(&mut self, result: &Json) {
+        self.met = true;
+        let Some(info) = server::info(result.as_str()).filter(|_| self.mode != Mode::Off) else {
+            return;
+        };
+        let identity = Identity::read(info);
+        if self.observed.identity.as_ref() != Some(&identity) {
+            self.observed.identity = Some(identity);
+            match self.check() {
+                Ok(()) => self.tell_news(),
+                Err(error) => self.run.warn(&format!("{}: {}", self.key.name, error.message)),
+            }
+        }
+    }
+
+    /// The same for one of many results, which are all of the same server.
+    pub(in crate::cli) fn note_first_result(&mut self, result: &Json) {
+        if self.observed.identity.is_none() {
+            self.note_result(result);
+        }
+    }
+
+    /// Takes in all tools of the server, each as its JSON text.
+    pub(in crate::cli) fn note_tools<'t>(&mut self, tools: impl Iterator<Item = &'t str> + Clone) {
+        self.met = true;
+        if self.mode == Mode::Off {
+            return;
+        }
+        let whole: String = tools.clone().collect();
+        let list = Digest::of(whole.as_bytes());
+        self.list = Some(list);
+        let known = self.record.as_ref().and_then(|record| record.list);
+        if known == Some(list) && self.enforces && self.locked.is_none() {
+            let seen = self.record.as_ref().and_then(|record| record.seen.as_ref());
+            self.observed.tools = seen.and_then(|seen| seen.tools.clone());
+            return;
+        }
+        self.observed.tools = Some(Default::default());
+        for (index, tool) in tools.filter_map(|text| Tool::read(text).ok()).enumerate() {
+            let names = self.observed.tools.get_or_insert_default();
+            // Of tools with one name the first is called. The others may not change unseen.
+            let name = match names.contains_key(&tool.name) {
+                true => format!("{}#{index}", tool.name),
+                false => tool.name.clone(),
+            };
+            self.note_tool(name, &tool);
+        }
+        self.tell_news();
+    }
+
+    pub(super) fn note_tool(&mut self, name: String, tool: &Tool) {
+        let text = pins::tool_text(tool.as_json());
+        let hash = Digest::of(text.as_bytes());
+        self.observed.tools.get_or_insert_default().insert(name.clone(), hash);
+        self.texts.tools.insert(name, text);
+    }
+
+    /// Takes in who issued the token that the server gets, and what it allows.
+    fn note_token(&mut self, token: &TokenRecord) {
+        let scopes = token.scopes().iter().map(str::to_owned).collect();
+        self.observed.auth = Some(Auth { issuer: token.issuer.clone(), scopes });
+    }
+
+    /// Makes sure that the server may have the token that is kept for it.
+    pub(in crate::cli) fn admit_token(&mut self, token: Option<&TokenRecord>) -> Result<(), Error> {
+        let Some(token) = token else { return Ok(()) };
+        self.note_token(token);
+        if let (Some(record), true) = (&mut self.record, self.attended) {
+            self.amended |= record.accepted.auth != self.observed.auth;
+            record.accepted.auth.clone_from(&self.observed.auth);
+        }
+        self.check()
+    }
+
+    /// Whether the list of tools was never looked at, and should be if it is at hand.
+    pub(in crate::cli) fn wants_tools(&self) -> bool {
+        let known = self.record.as_ref().is_some_and(|record| record.accepted.tools.is_some());
+        self.observed.tools.is_none() && (self.is_locked() || !known) && self.mode != Mode::Off
+    }
+}
+
+impl Contact<'_> {
+    /// Takes in for what token the server was used in the end.
+    pub(in crate::cli) fn note_auth(&mut self) {
+        let authorizer = self.link.as_deref_mut().and_then(Link::authorizer);
+        if let Some(token) = authorizer.and_then(|authorizer| authorizer.record()) {
+            self.watcher.consent.note_token(token);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! All there is to know of a server, asked for at once.
+
+use super::Consent;
+use crate::cli::catalog::Catalog;
+use crate::cli::contact::Contact;
+use crate::cli::errors::Error;
+use crate::cli::{info, listing};
+use crate::trust::pins::{Action, Facets, Mode, Use, compare, of_definition};
+
+impl Contact<'_> {
+    /// Asks the server what it is and what it can do, and for all its tools.
+    pub(in crate::cli) async fn survey(&mut self) -> Result<(), Error> {
+        self.settle().await?;
+        info::greeting(self).await?;
+        match Catalog::fetch(self).await {
+            Ok(_) => {}
+            Err(error) if listing::is_unlisted(&error) => {
+                self.watcher.consent.note_tools(std::iter::empty());
+            }
+            Err(error) => return Err(error),
+        }
+        self.note_auth();
+        self.watcher.consent.check()
+    }
+}
+
+impl Consent<'_> {
+    /// Whether the definition leads to another place or another command than the one that was
+    /// accepted. Then it is neither started nor reached to look at it.
+    pub(in crate::cli) fn is_elsewhere(&self) -> bool {
+        let definition = of_definition(&self.resolved);
+        let accepted = self.record.as_ref().map(|record| &record.accepted);
+        let stops = |accepted: &Facets| {
+            let changes = compare(accepted, &definition);
+            changes.iter().any(|change| change.action(Mode::FirstUse, &Use::new()) == Action::Block)
+        };
+        accepted.is_some_and(stops)
+    }
+
+    /// What the server is now, as far as it was looked at.
+    pub(in crate::cli) fn current(&self) -> Facets {
+        match &self.record {
+            Some(record) => record.current(&self.observed),
+            None => self.observed.clone(),
+        }
+    }
+
+    /// Writes down what was seen of a server that is known, so that it can be accepted as it is.
+    pub(in crate::cli) fn save_seen(&mut self) {
+        if self.record.is_none() {
+            return;
+        }
+        let (observed, list) = (&self.observed, self.list);
+        let texts = self.texts.clone();
+        let saved = self.store.change(&self.key, self.run.env.now(), |record, kept| {
+            let before = record.clone();
+            record.learn(observed, Mode::Strict, &Use::new());
+            record.list = list.or(record.list);
+            kept.settle(texts, &record.accepted, record.seen.as_ref());
+            (*record != before, record.clone())
+        });
+        match saved {
+            Ok(record) => self.record = Some(record),
+            Err(error) => {
+                let name = &self.key.name;
+                self.run.warn(&format!("{name}: what was seen cannot be remembered: {error}"));
+            }
+        }
+    }
+}

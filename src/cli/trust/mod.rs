@@ -1,0 +1,132 @@
+//! `mcpmini trust`: what servers were accepted as, and changes of that.
+
+mod accept;
+mod show;
+
+use std::time::{Duration, SystemTime};
+
+use smol::LocalExecutor;
+
+use super::args::trust_commands::{Trust, TrustAction};
+use super::consent::Consent;
+use super::contact::Contact;
+use super::duration;
+use super::errors::{Error, Phase};
+use super::exit::Exit;
+use super::explain;
+use super::lines::Lines;
+use super::run::Run;
+use super::target;
+use crate::config;
+use crate::protocol::json;
+use crate::protocol::message::Sent;
+use crate::protocol::params::Members;
+use crate::trust::pins::{PinError, Record, Store};
+
+/// Does what is to be done about trust.
+pub(super) async fn run(
+    run: &Run<'_>,
+    trust: &Trust,
+    executor: &LocalExecutor<'static>,
+) -> Result<Exit, Error> {
+    let Some(word) = &trust.server else { return list(run) };
+    match trust.action {
+        TrustAction::List => list(run),
+        TrustAction::Revoke => revoke(run, word),
+        TrustAction::Accept => accept::accept(run, word, trust.accept.as_deref()).await,
+        TrustAction::Show | TrustAction::Diff | TrustAction::Add => {
+            let mut contact = Contact::find(run, word, executor)?;
+            let done = match trust.action {
+                TrustAction::Add => accept::add(run, &mut contact, trust.accept.as_deref()).await,
+                TrustAction::Diff => show::diff(run, &mut contact).await,
+                _ => show::show(run, &mut contact).await,
+            };
+            contact.finish(done).await
+        }
+    }
+}
+
+/// Lists the servers that are known. None is started or reached.
+fn list(run: &Run<'_>) -> Result<Exit, Error> {
+    let mut lines = Lines::new(run, &["NAME", "STATE", "BY", "SINCE", "AT"]);
+    for record in Store::new(run.env).list() {
+        lines.item(&row(&record), || columns(run, &record))?;
+    }
+    lines.finish()
+}
+
+fn row(record: &Record) -> String {
+    let mut row = Members::new();
+    row.push("name", &json::string(&record.name));
+    row.push("state", &json::string(state(record)));
+    row.push("consent", &json::string(record.consent.word()));
+    row.push("firstSeen", &record.first_seen.to_string());
+    row.push("lastSeen", &record.last_seen.to_string());
+    let accepted = &record.accepted;
+    if let Some(endpoint) = &accepted.endpoint {
+        row.push("endpoint", &json::string(endpoint));
+    }
+    if let Some(command) = &accepted.command {
+        row.push("command", &json::string(&command.to_string()));
+    }
+    row.push("digest", &json::string(&accepted.digest().to_string()));
+    row.finish()
+}
+
+fn columns(run: &Run<'_>, record: &Record) -> Vec<String> {
+    let command = record.accepted.command.map(|command| command.to_string());
+    vec![
+        record.name.clone(),
+        state(record).to_owned(),
+        record.consent.word().to_owned(),
+        since(run, record),
+        record.accepted.endpoint.clone().or(command).unwrap_or_default(),
+    ]
+}
+
+/// How it stands with a server.
+fn state(record: &Record) -> &'static str {
+    match (&record.revoked, &record.seen) {
+        (Some(_), _) => "revoked",
+        (None, Some(_)) => "changed",
+        (None, None) => "accepted",
+    }
+}
+
+/// How long ago a server was first used, in whole units.
+fn since(run: &Run<'_>, record: &Record) -> String {
+    let first = SystemTime::UNIX_EPOCH + Duration::from_secs(record.first_seen);
+    let age = run.env.now().duration_since(first).unwrap_or_default().as_secs();
+    let unit = [86_400, 3_600, 60, 1].into_iter().find(|unit| *unit <= age).unwrap_or(1);
+    match (unit, age / unit) {
+        (86_400, days) => format!("{days} days"),
+        (unit, count) => duration::show(Duration::from_secs(unit * count)),
+    }
+}
+
+/// Takes the trust in a server back.
+fn revoke(run: &Run<'_>, word: &str) -> Result<Exit, Error> {
+    let consent = consent(run, word)?;
+    let now = run.env.now();
+    let seconds = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+    let revoked = consent.store.change(&consent.key, now, |record, _| {
+        record.revoked = Some(seconds);
+        (true, ())
+    });
+    revoked.map_err(|error| unwritten(&error))?;
+    run.remark(&format!("{} is not used any more", consent.key.name));
+    Ok(Exit::Ok)
+}
+
+/// What a server is held to, without anything about it being started or reached.
+fn consent<'a>(run: &'a Run<'a>, word: &str) -> Result<Consent<'a>, Error> {
+    let overrides = target::overrides(run)?;
+    let resolved = config::resolve(word, run.env, &overrides).map_err(explain::config)?;
+    crate::trust::admit(&resolved, run.env, &overrides).map_err(explain::trust)?;
+    Consent::open(run, &resolved, &overrides)
+}
+
+/// Why what was decided cannot be written down.
+fn unwritten(error: &PinError) -> Error {
+    Error::new(Exit::Trust, error.to_string()).phase(Phase::Trust).sent(Sent::No)
+}

@@ -1,0 +1,199 @@
+//! What the server lets others keep: browsers, proxies, gateways.
+
+use serde_json::Value;
+
+use super::messages::{hear_list, mute};
+use super::probe::Answer;
+use super::site::Site;
+use super::speech::Speech;
+use crate::doctor::Check;
+use crate::doctor::finding::{Finding, excerpt};
+use crate::protocol::method;
+
+pub(super) const CHECKS: &[Check<Site>] = &[
+    Check {
+        id: "cache-post",
+        title: "answers to messages are not kept by anybody on the way",
+        clause: "RFC 9111, section 5.2.2; RFC 9110, section 9.3.3 (POST)",
+        run: |site| Box::pin(async { post(site) }),
+    },
+    Check {
+        id: "cache-hit",
+        title: "answers come from the server, not out of somebody's cache",
+        clause: "RFC 9111, section 5.1 (Age)",
+        run: |site| Box::pin(hit(site)),
+    },
+    Check {
+        id: "cache-mcp",
+        title: "lists tell for how long and for whom they hold (ttlMs, cacheScope)",
+        clause: "MCP 2026-07-28, Caching, Cacheable Results",
+        run: |site| Box::pin(result(site)),
+    },
+    Check {
+        id: "sse-ttfb",
+        title: "proxies are told not to hold event streams back (X-Accel-Buffering: no)",
+        clause: "MCP 2026-07-28, Streamable HTTP, Receiving Messages",
+        run: |site| Box::pin(buffering(site)),
+    },
+];
+
+/// The directives of `Cache-Control`, in lower case.
+fn directives(answer: &Answer) -> Vec<String> {
+    let values = answer.all("cache-control").join(",").to_ascii_lowercase();
+    values.split(',').map(|it| it.trim().to_owned()).filter(|it| !it.is_empty()).collect()
+}
+
+/// The directive that lets an answer be kept, if there is one.
+fn keeping(answer: &Answer) -> Option<String> {
+    let all = directives(answer);
+    if all.iter().any(|it| it == "no-store") {
+        return None;
+    }
+    let lives = |it: &&String| match it.split_once('=') {
+        Some(("max-age" | "s-maxage", seconds)) => seconds.trim_matches('"') != "0",
+        _ => *it == "public" || *it == "immutable",
+    };
+    all.iter().find(lives).cloned()
+}
+
+fn post(site: &Site) -> Finding {
+    if let Some(mute) = mute(site) {
+        return mute;
+    }
+    let answer = match site.greeted() {
+        Ok(answer) => answer,
+        Err(no_answer) => return no_answer.clone().into(),
+    };
+    match keeping(answer) {
+        Some(directive) => Finding::fail(format!("Cache-Control: {}", excerpt(&directive))),
+        None => match answer.header("cache-control") {
+            Some(value) => Finding::pass(format!("Cache-Control: {}", excerpt(value))),
+            None => Finding::pass("no Cache-Control, without which a POST is not kept"),
+        },
+    }
+}
+
+async fn hit(site: &Site) -> Finding {
+    if let Err(finding) = hear_list(site).await {
+        return finding;
+    }
+    let of_cache = |answer: &Answer| {
+        let age = answer.header("age").filter(|age| *age != "0").map(|age| format!("Age: {age}"));
+        let named = ["x-cache", "cf-cache-status", "x-cache-status"].into_iter().find_map(|name| {
+            let value = answer.header(name)?;
+            let is_hit = value.to_ascii_lowercase().contains("hit");
+            is_hit.then(|| format!("{name}: {value}"))
+        });
+        age.or(named)
+    };
+    match site.heard().iter().filter(|answer| answer.result().is_some()).find_map(of_cache) {
+        Some(evidence) => Finding::warn(excerpt(&evidence)),
+        None => Finding::pass("no Age, no X-Cache hit"),
+    }
+}
+
+async fn result(site: &Site) -> Finding {
+    if let Some(mute) = mute(site) {
+        return mute;
+    }
+    if !site.is_modern() {
+        return Finding::skip("the server does not speak 2026-07-28");
+    }
+    let mut findings = Vec::new();
+    for method in [
+        method::DISCOVER,
+        method::LIST_TOOLS,
+        method::LIST_RESOURCES,
+        method::LIST_TEMPLATES,
+        method::LIST_PROMPTS,
+    ] {
+        let answer = match site.ask(&site.routine(method)).await {
+            Ok(answer) => answer,
+            Err(no_answer) => return no_answer.into(),
+        };
+        // What the server does not have it need not describe.
+        if let Some(result) = answer.result() {
+            findings.push(hints(site, method, result));
+        }
+    }
+    match Finding::worst(findings) {
+        Some(found) if found.verdict == crate::doctor::Verdict::Pass => {
+            Finding::pass("every list has both")
+        }
+        Some(found) => found,
+        None => Finding::unknown("no list was answered"),
+    }
+}
+
+fn hints(site: &Site, method: &str, result: &Value) -> Finding {
+    let scope = result.get("cacheScope");
+    match result.get("ttlMs").map(Value::as_u64) {
+        Some(Some(_)) => (),
+        Some(None) => {
+            return Finding::fail(format!("{method}: ttlMs is no whole number from 0 on"));
+        }
+        None => return Finding::fail(format!("{method}: no ttlMs")),
+    }
+    match scope.and_then(Value::as_str) {
+        Some("public") if site.settings.authorization.is_set() => Finding::warn(format!(
+            "{method}: cacheScope is public, though the server asks who is calling"
+        )),
+        Some("public" | "private") => Finding::pass(format!("{method}: both")),
+        Some(other) => Finding::fail(format!("{method}: cacheScope is {}", excerpt(other))),
+        None => Finding::fail(format!("{method}: no cacheScope")),
+    }
+}
+
+async fn buffering(site: &Site) -> Finding {
+    if let Err(finding) = hear_list(site).await {
+        return finding;
+    }
+    let heard = site.heard();
+    let mut streams = heard.iter().filter(|it| it.content_type() == "text/event-stream").peekable();
+    if streams.peek().is_none() {
+        return Finding::skip("nothing was answered with an event stream");
+    }
+    if site.speech() != Speech::Modern {
+        return Finding::skip("revisions before 2026-07-28 do not ask for it");
+    }
+    let told = |answer: &&Answer| {
+        answer.header("x-accel-buffering").is_some_and(|value| value.eq_ignore_ascii_case("no"))
+    };
+    let first = streams.peek().map_or(0, |answer| answer.first_byte.as_millis());
+    match streams.all(|answer| told(&answer)) {
+        true => Finding::pass(format!("said; the first byte came after {first} ms")),
+        false => Finding::warn("event streams without X-Accel-Buffering: no"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use http::StatusCode;
+    use http::header::{CACHE_CONTROL, HeaderMap, HeaderValue};
+
+    use super::*;
+
+    #[test]
+    fn what_may_be_kept_is_told_from_what_may_not() {
+        let check = |value: &'static str, expected: Option<&str>| {
+            let headers = HeaderMap::from_iter([(CACHE_CONTROL, HeaderValue::from_static(value))]);
+            let answer = Answer {
+                status: StatusCode::OK,
+                headers,
+                body: String::new(),
+                response: None,
+                first_byte: Duration::ZERO,
+            };
+            assert_eq!(keeping(&answer).as_deref(), expected, "{value}");
+        };
+        check("no-store", None);
+        check("no-cache", None);
+        check("private, max-age=0", None);
+        check("max-age=60", Some("max-age=60"));
+        check("Public", Some("public"));
+        check("no-store, public", None);
+        check("s-maxage=5", Some("s-maxage=5"));
+    }
+}

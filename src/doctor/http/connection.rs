@@ -1,0 +1,120 @@
+//! What answers at the URL, and which eras it speaks.
+
+use http::{Method, StatusCode};
+
+use super::probe::Probe;
+use super::site::Site;
+use super::speech::Speech;
+use crate::doctor::Check;
+use crate::doctor::finding::{Finding, excerpt};
+use crate::protocol::Revision;
+
+pub(super) const CHECKS: &[Check<Site>] = &[
+    Check {
+        id: "speech",
+        title: "the URL is that of an MCP server, and not of the deprecated binding",
+        clause: "MCP 2026-07-28, Streamable HTTP; SEP-2596 (HTTP+SSE is deprecated)",
+        run: |site| Box::pin(async { speech(site) }),
+    },
+    Check {
+        id: "era",
+        title: "clients of either era find out what is spoken",
+        clause: "MCP 2026-07-28, Versioning, Backward Compatibility",
+        run: |site| Box::pin(async { era(site) }),
+    },
+    Check {
+        id: "verbs",
+        title: "GET opens an event stream or is refused with 405; without sessions so is DELETE",
+        clause: "MCP 2025-11-25, Transports, Listening, item 3; 2026-07-28, Streamable HTTP, Earlier Revisions",
+        run: |site| Box::pin(verbs(site)),
+    },
+];
+
+fn speech(site: &Site) -> Finding {
+    match site.speech() {
+        Speech::Modern => Finding::pass("server/discover is answered"),
+        Speech::Legacy => Finding::pass("initialize is answered"),
+        Speech::Sse => Finding::warn("it speaks only HTTP+SSE, the binding of 2024-11-05"),
+        Speech::Nothing => match &site.initialized {
+            Ok(answer) if matches!(answer.status.as_u16(), 401 | 403) => Finding::unknown(format!(
+                "the server wants credentials, so most cannot be told: {}",
+                answer.summary()
+            )),
+            Ok(answer) if answer.status.is_redirection() => Finding::unknown(format!(
+                "the server is elsewhere: {} {}",
+                answer.summary(),
+                excerpt(answer.header("location").unwrap_or_default())
+            )),
+            Ok(answer) => Finding::fail(format!("no MCP server: {}", answer.summary())),
+            Err(no_answer) => no_answer.clone().into(),
+        },
+    }
+}
+
+fn era(site: &Site) -> Finding {
+    let supported = site.discovered.as_ref().ok().and_then(|answer| answer.result());
+    let supported = supported.and_then(|result| result.get("supportedVersions"));
+    let dates = supported.and_then(|dates| dates.as_array());
+    let dates = dates.into_iter().flatten().filter_map(|date| date.as_str());
+    let spoken: Vec<&str> = dates.collect();
+    let legacy = site.revision();
+    match (site.is_modern(), legacy) {
+        (true, Some(revision)) => {
+            Finding::pass(format!("both: {}, and a session in {revision}", spoken.join(", ")))
+        }
+        (false, Some(revision)) => Finding::pass(format!("a session in {revision}")),
+        (true, None) => {
+            // People with an old client see nothing but this error.
+            let told = site.initialized.as_ref().map(|answer| answer.body.as_str());
+            let names_one =
+                |body: &str| Revision::all().iter().any(|revision| body.contains(revision.date));
+            let spoken = spoken.join(", ");
+            match told {
+                Ok(body) if names_one(body) => Finding::pass(format!("{spoken} only, and says so")),
+                Ok(_) => Finding::warn(format!(
+                    "{spoken} only, but the error for initialize does not say so"
+                )),
+                Err(no_answer) => no_answer.clone().into(),
+            }
+        }
+        (false, None) if site.speech() == Speech::Sse => Finding::skip("HTTP+SSE has one revision"),
+        (false, None) => Finding::unknown("neither server/discover nor initialize is answered"),
+    }
+}
+
+async fn verbs(site: &Site) -> Finding {
+    match site.speech() {
+        Speech::Modern | Speech::Legacy => (),
+        Speech::Sse => return Finding::skip("HTTP+SSE is another binding"),
+        Speech::Nothing => return Finding::unknown("no MCP request is answered"),
+    }
+    let listen = site.in_session(Probe::stream());
+    let get = match site.listen(&listen).await {
+        Err(super::probe::NoAnswer::Late(patience)) if site.is_legacy() => {
+            return Finding::pass(format!(
+                "GET opened a stream that is silent for {} ms",
+                patience.as_millis()
+            ));
+        }
+        Err(no_answer) => return no_answer.into(),
+        Ok(answer) => answer,
+    };
+    let summary = format!("GET → HTTP {}", get.status.as_u16());
+    let is_stream = get.is_taken() && get.content_type() == "text/event-stream";
+    let is_refused = get.status == StatusCode::METHOD_NOT_ALLOWED;
+    if site.is_legacy() {
+        return match is_stream || is_refused {
+            true => Finding::pass(summary),
+            false => Finding::fail(format!("{summary} {}", get.content_type())),
+        };
+    }
+    let delete = match site.ask(&Probe::new(Method::DELETE)).await {
+        Ok(answer) => answer,
+        Err(no_answer) => return no_answer.into(),
+    };
+    let summary = format!("{summary}, DELETE → HTTP {}", delete.status.as_u16());
+    match is_refused && delete.status == StatusCode::METHOD_NOT_ALLOWED {
+        true => Finding::pass(summary),
+        false => Finding::warn(summary),
+    }
+}

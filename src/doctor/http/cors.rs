@@ -1,0 +1,185 @@
+//! What the server lets pages of other sites read (Fetch, section 3.2, CORS protocol).
+
+use http::Method;
+
+use super::probe::{Answer, NoAnswer, Probe};
+use super::site::Site;
+use super::{EVIL, EVIL_HOST};
+use crate::doctor::Check;
+use crate::doctor::finding::Finding;
+
+const ALLOW_ORIGIN: &str = "access-control-allow-origin";
+const ALLOW_CREDENTIALS: &str = "access-control-allow-credentials";
+const FETCH: &str =
+    "Fetch, CORS protocol; MCP 2026-07-28, Streamable HTTP, Security & Endpoint, item 1";
+
+pub(super) const CHECKS: &[Check<Site>] = &[
+    Check {
+        id: "cors-preflight",
+        title: "a page of another site is not told that it may send messages",
+        clause: FETCH,
+        run: |site| Box::pin(preflight(site)),
+    },
+    Check {
+        id: "cors-reflect",
+        title: "a page of another site may not read answers",
+        clause: FETCH,
+        run: |site| Box::pin(reflect(site)),
+    },
+    Check {
+        id: "cors-star-cred",
+        title: "no page may read answers to requests with the visitor's cookies",
+        clause: "Fetch, section 3.2.5, CORS protocol and credentials",
+        run: |site| Box::pin(star_with_credentials(site)),
+    },
+    Check {
+        id: "cors-suffix",
+        title: "an origin that only begins like the server's own may not read answers",
+        clause: FETCH,
+        run: |site| Box::pin(suffix(site)),
+    },
+    Check {
+        id: "cookie",
+        title: "cookies, if there are any, stay within the site and out of reach of scripts",
+        clause: "RFC 6265bis, section 5.6.7 (SameSite), 5.6.6 (HttpOnly)",
+        run: |site| Box::pin(async { cookie(site) }),
+    },
+];
+
+/// What an answer lets a page of `origin` do: nothing, or the value that says so.
+fn allowed<'a>(answer: &'a Answer, origin: &str) -> Option<&'a str> {
+    answer.header(ALLOW_ORIGIN).filter(|value| *value == "*" || *value == origin)
+}
+
+async fn ask_preflight(site: &Site, origin: &str) -> Result<Answer, NoAnswer> {
+    let probe = Probe::new(Method::OPTIONS)
+        .with("origin", origin)
+        .with("access-control-request-method", "POST")
+        .with("access-control-request-headers", "content-type,authorization,mcp-protocol-version");
+    // Browsers send no credentials with this question.
+    site.ask(&probe.bare()).await
+}
+
+/// How bad it is that pages of other sites are let in: a server on this machine is there for one
+/// person, and a public one may be there for everybody, as long as it looks at tokens alone.
+fn let_in(site: &Site, evidence: String) -> Finding {
+    match site.address.is_loopback() {
+        true => Finding::fail(evidence),
+        false => Finding::warn(evidence),
+    }
+}
+
+async fn preflight(site: &Site) -> Finding {
+    let answer = match ask_preflight(site, EVIL).await {
+        Ok(answer) => answer,
+        Err(no_answer) => return no_answer.into(),
+    };
+    let Some(value) = allowed(&answer, EVIL) else {
+        return Finding::pass(format!(
+            "OPTIONS → {}, no {ALLOW_ORIGIN} for {EVIL}",
+            short(&answer)
+        ));
+    };
+    let evidence = format!("OPTIONS → {}, {ALLOW_ORIGIN}: {value}", short(&answer));
+    // That it may ask does not help a page that is refused then.
+    match site.ask(&site.greeting().with("origin", EVIL)).await {
+        Ok(then) if !then.is_taken() => Finding::warn(format!(
+            "{evidence}, though the request itself is refused: {}",
+            then.summary()
+        )),
+        _ => let_in(site, evidence),
+    }
+}
+
+fn short(answer: &Answer) -> String {
+    format!("HTTP {}", answer.status.as_u16())
+}
+
+async fn reflect(site: &Site) -> Finding {
+    let answer = match site.ask(&site.greeting().with("origin", EVIL)).await {
+        Ok(answer) => answer,
+        Err(no_answer) => return no_answer.into(),
+    };
+    match allowed(&answer, EVIL) {
+        None => Finding::pass(format!("{}, no {ALLOW_ORIGIN} for {EVIL}", short(&answer))),
+        Some(value) if answer.is_taken() => {
+            let_in(site, format!("{}, {ALLOW_ORIGIN}: {value}", short(&answer)))
+        }
+        Some(value) => Finding::warn(format!(
+            "{ALLOW_ORIGIN}: {value}, though the request is refused: {}",
+            answer.summary()
+        )),
+    }
+}
+
+async fn star_with_credentials(site: &Site) -> Finding {
+    let asked =
+        [ask_preflight(site, EVIL).await, site.ask(&site.greeting().with("origin", EVIL)).await];
+    let mut answers = Vec::new();
+    for answer in asked {
+        match answer {
+            Ok(answer) => answers.push(answer),
+            Err(no_answer) => return no_answer.into(),
+        }
+    }
+    let is_open = |answer: &&Answer| {
+        let with_credentials = answer.header(ALLOW_CREDENTIALS) == Some("true");
+        with_credentials && allowed(answer, EVIL).is_some()
+    };
+    match answers.iter().find(is_open) {
+        Some(answer) => Finding::fail(format!(
+            "{ALLOW_ORIGIN}: {}, {ALLOW_CREDENTIALS}: true",
+            answer.header(ALLOW_ORIGIN).unwrap_or_default()
+        )),
+        None => Finding::pass(format!("no {ALLOW_CREDENTIALS} for {EVIL}")),
+    }
+}
+
+async fn suffix(site: &Site) -> Finding {
+    let origin = match site.address.is_loopback() {
+        true => format!("http://localhost.{EVIL_HOST}"),
+        false => format!("https://{}.{EVIL_HOST}", site.address.host()),
+    };
+    match site.ask(&site.greeting().with("origin", &origin)).await {
+        Ok(answer) if answer.header(ALLOW_ORIGIN) == Some("*") => {
+            Finding::skip("every origin is let in, see cors-reflect")
+        }
+        Ok(answer) if answer.header(ALLOW_ORIGIN) == Some(&*origin) => {
+            match answer.header(ALLOW_CREDENTIALS) {
+                Some("true") => {
+                    Finding::fail(format!("{ALLOW_ORIGIN}: {origin}, with credentials"))
+                }
+                _ => let_in(site, format!("{ALLOW_ORIGIN}: {origin}")),
+            }
+        }
+        Ok(answer) => Finding::pass(format!("{}, no {ALLOW_ORIGIN}: {origin}", short(&answer))),
+        Err(no_answer) => no_answer.into(),
+    }
+}
+
+fn cookie(site: &Site) -> Finding {
+    let heard = site.heard();
+    let mut cookies = heard.iter().flat_map(|answer| answer.all("set-cookie"));
+    let mut weak = Vec::new();
+    let mut count = 0;
+    for cookie in cookies.by_ref() {
+        count += 1;
+        let attributes = cookie.to_ascii_lowercase();
+        let has = |name: &str| attributes.split(';').skip(1).any(|it| it.trim().starts_with(name));
+        let wanted = [("samesite=", "SameSite"), ("httponly", "HttpOnly")];
+        let mut missing: Vec<&str> =
+            wanted.iter().filter(|(name, _)| !has(name)).map(|(_, shown)| *shown).collect();
+        if site.address.is_tls() && !has("secure") {
+            missing.push("Secure");
+        }
+        if !missing.is_empty() && weak.is_empty() {
+            let name = cookie.split('=').next().unwrap_or_default().to_owned();
+            weak.push(format!("the cookie {name} lacks {}", missing.join(", ")));
+        }
+    }
+    match (count, weak.pop()) {
+        (0, _) => Finding::pass("no cookies are set"),
+        (_, None) => Finding::pass("every cookie has SameSite and HttpOnly"),
+        (_, Some(weak)) => Finding::warn(weak),
+    }
+}

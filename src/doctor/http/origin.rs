@@ -1,0 +1,234 @@
+//! Who may reach the server through a browser: `Origin`, `Host`, and where it is bound.
+//!
+//! A page of any site can make the browser of its visitor send requests, also to servers on the
+//! visitor's own machine and, when its name is made to point there (DNS rebinding), as if it were
+//! that machine's own page.
+
+use http::StatusCode;
+
+use super::probe::{Answer, Probe};
+use super::site::Site;
+use super::{EVIL, EVIL_HOST, refusal};
+use crate::doctor::finding::Finding;
+use crate::doctor::{Check, sockets};
+
+const ORIGIN: &str =
+    "MCP 2026-07-28, Streamable HTTP, Security & Endpoint, item 1 (403 since 2025-11-25)";
+
+pub(super) const CHECKS: &[Check<Site>] = &[
+    Check {
+        id: "origin-bad",
+        title: "a request from a page of another site is refused",
+        clause: ORIGIN,
+        run: |site| Box::pin(of(site, &[EVIL])),
+    },
+    Check {
+        id: "origin-null",
+        title: "a request from a page without an origin is refused",
+        clause: "MCP 2026-07-28, Streamable HTTP, Security & Endpoint, item 1; RFC 6454, section 7",
+        run: |site| Box::pin(null(site)),
+    },
+    Check {
+        id: "origin-suffix",
+        title: "an origin that only begins like one of the server's is refused",
+        clause: ORIGIN,
+        run: |site| Box::pin(suffix(site)),
+    },
+    Check {
+        id: "origin-none",
+        title: "a client that is no browser sends no Origin and is not refused for that",
+        clause: "MCP 2026-07-28, Streamable HTTP, Security & Endpoint, item 1 (\"if present\")",
+        run: |site| Box::pin(none(site)),
+    },
+    Check {
+        id: "host-bad",
+        title: "a local server refuses requests for a host that it is not (DNS rebinding)",
+        clause: "MCP 2026-07-28, Streamable HTTP, Security & Endpoint; RFC 9110, section 7.4 (421)",
+        run: |site| Box::pin(host_bad(site)),
+    },
+    Check {
+        id: "host-good",
+        title: "a local server is reached by its names and by its address alike",
+        clause: "RFC 9110, section 7.2; RFC 6761, section 6.3",
+        run: |site| Box::pin(host_good(site)),
+    },
+    Check {
+        id: "bind",
+        title: "a local server listens on this machine's loopback only",
+        clause: "MCP 2026-07-28, Streamable HTTP, Security & Endpoint, item 2",
+        run: |site| Box::pin(async { bind(site) }),
+    },
+    Check {
+        id: "csrf-simple",
+        title: "what a page can send without asking first (text/plain) is not acted on",
+        clause: "MCP 2026-07-28, Streamable HTTP, Security & Endpoint; Fetch, CORS-safelisted request-header",
+        run: |site| Box::pin(csrf(site)),
+    },
+];
+
+/// A question as a page of that origin has it sent.
+fn from(site: &Site, origin: &str) -> Probe {
+    site.greeting().with("origin", origin)
+}
+
+async fn of(site: &Site, origins: &[&str]) -> Finding {
+    let mut findings = Vec::new();
+    for origin in origins {
+        let answer = match site.ask(&from(site, origin)).await {
+            Ok(answer) => answer,
+            Err(no_answer) => return no_answer.into(),
+        };
+        let found = refusal::of(site, &answer, &[StatusCode::FORBIDDEN]);
+        findings
+            .push(Finding {
+                evidence: format!("Origin: {origin} → {}", found.evidence), ..found
+            });
+    }
+    Finding::worst(findings).unwrap_or_else(|| Finding::skip("there is nothing to try"))
+}
+
+/// Files and sandboxed frames have no origin. Some servers let them in on purpose.
+async fn null(site: &Site) -> Finding {
+    let found = of(site, &["null"]).await;
+    match found.verdict {
+        crate::doctor::Verdict::Fail => Finding::warn(found.evidence),
+        _ => found,
+    }
+}
+
+async fn suffix(site: &Site) -> Finding {
+    let host = site.address.host();
+    let mut origins = vec![format!("http://localhost.{EVIL_HOST}")];
+    if site.address.ip().is_none() {
+        origins.push(format!("https://{host}.{EVIL_HOST}"));
+    }
+    of(site, &origins.iter().map(String::as_str).collect::<Vec<_>>()).await
+}
+
+async fn none(site: &Site) -> Finding {
+    match site.greeted() {
+        Ok(answer) if answer.is_taken() => Finding::pass(answer.summary()),
+        Ok(answer) if answer.status == StatusCode::FORBIDDEN => Finding::fail(answer.summary()),
+        Ok(answer) => Finding::unknown(answer.summary()),
+        Err(no_answer) => no_answer.clone().into(),
+    }
+}
+
+/// Why the checks of a local server do not apply.
+fn not_local(site: &Site) -> Option<Finding> {
+    if site.settings.unix_socket.is_some() {
+        return Some(Finding::skip("the server is on a Unix socket, which no browser can reach"));
+    }
+    let why = "the server is not on this machine, so its name leads nobody there by surprise";
+    (!site.address.is_loopback()).then(|| Finding::skip(why))
+}
+
+fn with_port(site: &Site, host: &str) -> String {
+    format!("{host}:{}", site.address.port())
+}
+
+async fn host_bad(site: &Site) -> Finding {
+    if let Some(skipped) = not_local(site) {
+        return skipped;
+    }
+    let host = with_port(site, EVIL_HOST);
+    // A page whose name was made to point here sends both; a GET of the same page only the host.
+    let rebound = from(site, &format!("http://{host}")).with("host", &host);
+    let alone = site.greeting().with("host", &host);
+    let (rebound, alone) = match (site.ask(&rebound).await, site.ask(&alone).await) {
+        (Ok(rebound), Ok(alone)) => (rebound, alone),
+        (Err(no_answer), _) | (_, Err(no_answer)) => return no_answer.into(),
+    };
+    let told = |answer: &Answer| format!("Host: {host} → {}", answer.summary());
+    let refused = |answer: &Answer| answer.status.is_client_error();
+    match (refused(&rebound), refused(&alone)) {
+        _ if refusal::is_usual(site, &rebound) && refused(&rebound) => {
+            Finding::unknown(format!("the server refuses everything: {}", rebound.summary()))
+        }
+        (true, true) => Finding::pass(told(&alone)),
+        (true, false) => Finding::warn(format!(
+            "the Origin alone gives the request away; without one, {}",
+            told(&alone)
+        )),
+        (false, _) => Finding::fail(told(&rebound)),
+    }
+}
+
+async fn host_good(site: &Site) -> Finding {
+    if let Some(skipped) = not_local(site) {
+        return skipped;
+    }
+    let usual = match site.greeted() {
+        Ok(answer) => answer.status,
+        Err(no_answer) => return no_answer.clone().into(),
+    };
+    let mut findings = Vec::new();
+    for name in ["localhost", "127.0.0.1"] {
+        let host = with_port(site, name);
+        let found = match site.ask(&site.greeting().with("host", &host)).await {
+            Ok(answer) => answer,
+            Err(no_answer) => return no_answer.into(),
+        };
+        let evidence = format!("Host: {host} → {}", found.summary());
+        findings.push(match found.status == usual {
+            true => Finding::pass(evidence),
+            false => Finding::warn(evidence),
+        });
+    }
+    Finding::worst(findings).unwrap_or_else(|| Finding::skip("there is nothing to try"))
+}
+
+fn bind(site: &Site) -> Finding {
+    if let Some(skipped) = not_local(site) {
+        return skipped;
+    }
+    let Some(listeners) = sockets::listeners() else {
+        return Finding::unknown("this system does not tell which sockets listen");
+    };
+    let port = site.address.port();
+    let ip = site.address.ip();
+    let is_ours = |listener: &&sockets::Listener| {
+        let reaches = match ip {
+            Some(ip) => listener.ip == ip,
+            None => listener.ip.is_loopback(),
+        };
+        listener.port == port && (reaches || listener.ip.is_unspecified())
+    };
+    let ours: Vec<_> = listeners.iter().filter(is_ours).collect();
+    match ours.iter().find(|listener| listener.ip.is_unspecified()) {
+        Some(open) => Finding::warn(format!(
+            "port {port} is bound to {}, so whoever shares a network with this machine reaches it",
+            open.ip
+        )),
+        None if ours.is_empty() => {
+            Finding::unknown(format!("no socket with port {port} can be seen on this machine"))
+        }
+        None => {
+            let ips: Vec<String> = ours.iter().map(|listener| listener.ip.to_string()).collect();
+            Finding::pass(format!("port {port} is bound to {}", ips.join(" and ")))
+        }
+    }
+}
+
+async fn csrf(site: &Site) -> Finding {
+    let plain = || site.greeting().with("content-type", "text/plain");
+    if plain().request(&site.address).body.is_none() {
+        return Finding::skip("the server takes no messages at this URL");
+    }
+    let asked = (site.ask(&plain().with("origin", EVIL)).await, site.ask(&plain()).await);
+    let (from_page, alone) = match asked {
+        (Ok(from_page), Ok(alone)) => (from_page, alone),
+        (Err(no_answer), _) | (_, Err(no_answer)) => return no_answer.into(),
+    };
+    match (from_page.is_taken(), alone.is_taken()) {
+        (true, _) => Finding::fail(format!("text/plain from {EVIL} → {}", from_page.summary())),
+        (false, true) => Finding::warn(format!(
+            "only the Origin keeps such a request out; without one, text/plain → {}",
+            alone.summary()
+        )),
+        (false, false) if refusal::is_usual(site, &alone) => {
+            Finding::unknown(format!("the server refuses everything: {}", alone.summary()))
+        }
+        (false, false) => Finding::pass(format!("text/plain → {}", alone.summary())),
+    }
+}

@@ -1,0 +1,33 @@
+//! How to judge the answer to a question that should be refused.
+
+use http::StatusCode;
+
+use super::probe::Answer;
+use super::site::Site;
+use crate::doctor::finding::Finding;
+
+/// The finding for an answer to what should be refused with one of these statuses.
+pub(super) fn of(site: &Site, answer: &Answer, wanted: &[StatusCode]) -> Finding {
+    let summary = answer.summary();
+    let names: Vec<String> = wanted.iter().map(|status| status.as_u16().to_string()).collect();
+    let names = names.join(" or ");
+    match () {
+        () if wanted.contains(&answer.status) => Finding::pass(summary),
+        () if is_usual(site, answer) && !answer.is_taken() => {
+            Finding::unknown(format!("the server refuses everything alike: {summary}"))
+        }
+        () if answer.is_taken() && answer.code().is_some() => {
+            Finding::warn(format!("refused, but not by the status {names}: {summary}"))
+        }
+        () if answer.is_taken() => Finding::fail(format!("taken: {summary}")),
+        () if answer.status.is_client_error() || answer.status.is_server_error() => {
+            Finding::warn(format!("refused, but not by the status {names}: {summary}"))
+        }
+        () => Finding::unknown(summary),
+    }
+}
+
+/// Whether an answer has the status that the server gives to what it should take.
+pub(super) fn is_usual(site: &Site, answer: &Answer) -> bool {
+    matches!(site.greeted(), Ok(usual) if usual.status == answer.status)
+}

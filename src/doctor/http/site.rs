@@ -1,0 +1,268 @@
+//! An endpoint under examination: the connections to it, and what it said so far.
+
+use std::cell::{Cell, RefCell};
+use std::time::{Duration, Instant};
+
+use futures_lite::FutureExt;
+use http::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use super::probe::{Answer, NoAnswer, Probe, SESSION};
+use super::read;
+use super::speech::Speech;
+use crate::doctor::{Check, Options, Subject};
+use crate::net::{Address, Authorization, Headers, Lanes, Reply, Settings};
+use crate::protocol::message::{Fault, FaultKind, Sent};
+use crate::protocol::method;
+use crate::protocol::revision::Era;
+use crate::reactor::Timer;
+use crate::transport::http::Target;
+
+/// How long the server may take to end one session when everything else is done.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// How long a stream must be silent, at least, to be taken for an open one.
+const SILENCE: Duration = Duration::from_secs(1);
+
+/// The most sessions that are ended one by one.
+const SESSIONS: usize = 64;
+
+/// An endpoint under examination.
+#[derive(Debug)]
+pub(in crate::doctor) struct Site {
+    pub(super) address: Address,
+    pub(super) settings: Settings,
+    pub(super) options: Options,
+    /// Connections with the user's headers and credentials.
+    lanes: Lanes,
+    /// Connections with nothing of the user's.
+    bare: Lanes,
+    /// What `server/discover` was answered with.
+    pub(super) discovered: Result<Answer, NoAnswer>,
+    /// What `initialize` was answered with.
+    pub(super) initialized: Result<Answer, NoAnswer>,
+    /// What GET was answered with, of a server that takes neither.
+    pub(super) streamed: Option<Result<Answer, NoAnswer>>,
+    /// The sessions that were opened and not ended.
+    sessions: RefCell<Vec<String>>,
+    asked: RefCell<Vec<String>>,
+    heard: RefCell<Vec<Answer>>,
+    number: Cell<u64>,
+}
+
+impl Subject for Site {
+    fn checks() -> Vec<&'static Check<Site>> {
+        super::GROUPS.iter().flat_map(|group| group.iter()).collect()
+    }
+
+    fn take_requests(&self) -> Vec<String> {
+        self.asked.take()
+    }
+}
+
+impl Site {
+    /// Finds out what the server speaks. Errors when it cannot be reached.
+    pub(in crate::doctor) async fn open(target: Target, options: &Options) -> Result<Site, Fault> {
+        let Target { address, settings, .. } = target;
+        let lanes = |settings| {
+            Lanes::new(&address, settings).map_err(|error| Fault {
+                kind: FaultKind::Unreachable,
+                text: error.to_string(),
+                sent: Sent::No,
+            })
+        };
+        let (lanes, bare) = (lanes(settings.clone())?, lanes(without_credentials(&settings))?);
+        let never = || Err(NoAnswer::Broken("it was not asked".to_owned()));
+        let mut site = Site {
+            settings,
+            options: options.clone(),
+            lanes,
+            bare,
+            discovered: never(),
+            initialized: never(),
+            streamed: None,
+            sessions: RefCell::default(),
+            asked: RefCell::default(),
+            heard: RefCell::default(),
+            number: Cell::new(1),
+            address,
+        };
+        if options.tries(Era::Modern) {
+            site.discovered = site.meet(&Probe::modern(method::DISCOVER)).await?;
+        }
+        if options.tries(Era::Legacy) {
+            site.initialized = site.meet(&Probe::initialize(options.offer())).await?;
+        }
+        if site.speech() == Speech::Legacy {
+            // A session begins with it. What it is answered with is looked at by a check.
+            let begun = json!({ "jsonrpc": "2.0", "method": method::INITIALIZED });
+            let _ = site.ask(&site.in_session(Probe::message(&begun))).await;
+        }
+        if site.speech() == Speech::Nothing {
+            site.streamed = Some(site.meet(&Probe::stream()).await?);
+        }
+        Ok(site)
+    }
+
+    /// Asks a server of which it is not certain that there is one. Errors when there is none.
+    async fn meet(&self, probe: &Probe) -> Result<Result<Answer, NoAnswer>, Fault> {
+        match self.exchange(probe).await {
+            Err(Trouble::Fault(fault)) if fault.sent == Sent::No => Err(fault),
+            other => Ok(other.map_err(NoAnswer::from)),
+        }
+    }
+
+    /// An id that no other request has.
+    pub(super) fn next_id(&self) -> Value {
+        let number = self.number.get();
+        self.number.set(number + 1);
+        json!(format!("doctor-{number}"))
+    }
+
+    /// Asks, and waits for the response in the answer.
+    pub(super) async fn ask(&self, probe: &Probe) -> Result<Answer, NoAnswer> {
+        self.exchange(probe).await.map_err(NoAnswer::from)
+    }
+
+    /// Opens the stream on which the server sends what no request asked for. One on which nothing
+    /// happens sends nothing, not even its head to us: silence that is far longer than the server
+    /// takes for other answers means that it is open.
+    pub(super) async fn listen(&self, probe: &Probe) -> Result<Answer, NoAnswer> {
+        let usual = self.greeted().as_ref().map_or(Duration::ZERO, |answer| answer.first_byte);
+        let patience = self.options.patience.min(SILENCE + 5 * usual);
+        self.exchange_on(self.lanes_for(probe), probe, patience).await.map_err(NoAnswer::from)
+    }
+
+    /// The same over a connection that nothing else was sent on.
+    pub(super) async fn ask_afresh(&self, probe: &Probe) -> Result<Answer, NoAnswer> {
+        let address = probe.address.as_ref().unwrap_or(&self.address);
+        let lanes = Lanes::new(address, self.settings.clone());
+        let lanes = lanes.map_err(|error| NoAnswer::Broken(error.to_string()))?;
+        let patience = self.options.patience;
+        self.exchange_on(&lanes, probe, patience).await.map_err(NoAnswer::from)
+    }
+
+    /// Asks another origin, with nothing of the user's.
+    pub(super) async fn ask_elsewhere(&self, probe: &Probe) -> Result<Answer, NoAnswer> {
+        let address = probe.address.as_ref().unwrap_or(&self.address);
+        let nothing = Settings { unix_socket: None, ..without_credentials(&self.settings) };
+        let lanes = Lanes::new(address, nothing);
+        let lanes = lanes.map_err(|error| NoAnswer::Broken(error.to_string()))?;
+        let patience = self.options.patience;
+        self.exchange_on(&lanes, probe, patience).await.map_err(NoAnswer::from)
+    }
+
+    async fn exchange(&self, probe: &Probe) -> Result<Answer, Trouble> {
+        self.exchange_on(self.lanes_for(probe), probe, self.options.patience).await
+    }
+
+    fn lanes_for(&self, probe: &Probe) -> &Lanes {
+        if probe.is_bare { &self.bare } else { &self.lanes }
+    }
+
+    async fn exchange_on(
+        &self,
+        lanes: &Lanes,
+        probe: &Probe,
+        patience: Duration,
+    ) -> Result<Answer, Trouble> {
+        self.asked.borrow_mut().push(probe.command_line(&self.address));
+        let begun = Instant::now();
+        let too_late = async {
+            Timer::after(patience).await;
+            Err(Trouble::Late(patience))
+        };
+        let sending = async { Ok(lanes.send(probe.request(&self.address)).await?) };
+        let mut reply: Reply = sending.or(too_late).await?;
+        let first_byte = begun.elapsed();
+        let rest = patience.saturating_sub(begun.elapsed());
+        let found = read::body(&mut reply, probe.id.as_ref(), rest).await;
+        let answer = Answer {
+            status: reply.status,
+            headers: reply.headers,
+            body: found.text,
+            response: found.response,
+            first_byte,
+        };
+        self.note(&answer);
+        let busy = [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE];
+        if busy.contains(&answer.status) {
+            return Err(Trouble::Busy(answer.status));
+        }
+        Ok(answer)
+    }
+
+    /// Remembers what was said, and which session it may have opened.
+    fn note(&self, answer: &Answer) {
+        let opened = answer.header(SESSION).filter(|_| answer.is_taken());
+        let mut sessions = self.sessions.borrow_mut();
+        if let Some(id) = opened
+            && sessions.len() < SESSIONS
+            && !sessions.iter().any(|known| known == id)
+        {
+            sessions.push(id.to_owned());
+        }
+        self.heard.borrow_mut().push(answer.clone());
+    }
+
+    /// Everything that the server has said so far.
+    pub(super) fn heard(&self) -> std::cell::Ref<'_, Vec<Answer>> {
+        self.heard.borrow()
+    }
+
+    /// The question that ends a session.
+    pub(super) fn end_of(&self, session: &str) -> Probe {
+        self.in_session(Probe::new(Method::DELETE)).with(SESSION, session)
+    }
+
+    /// Takes note that a session has ended.
+    pub(super) fn forget(&self, session: &str) {
+        self.sessions.borrow_mut().retain(|known| known != session);
+    }
+
+    /// Ends the sessions that were opened.
+    pub(in crate::doctor) async fn close(&self) {
+        let sessions = self.sessions.take();
+        let ending = async {
+            for session in sessions {
+                let _ = self.ask(&self.end_of(&session)).await;
+            }
+        };
+        let too_late = async {
+            Timer::after(FAREWELL).await;
+        };
+        ending.or(too_late).await;
+    }
+}
+
+/// The same settings with nothing of what tells who is calling.
+fn without_credentials(settings: &Settings) -> Settings {
+    let mut settings = settings.clone();
+    settings.headers = Headers::default();
+    settings.authorization = Authorization::none();
+    (settings.tls.certificate, settings.tls.key) = (None, None);
+    settings
+}
+
+/// Why an exchange came to nothing, with what only the opening wants to know.
+enum Trouble {
+    Late(Duration),
+    Busy(StatusCode),
+    Fault(Fault),
+}
+
+impl From<Fault> for Trouble {
+    fn from(fault: Fault) -> Trouble {
+        Trouble::Fault(fault)
+    }
+}
+
+impl From<Trouble> for NoAnswer {
+    fn from(trouble: Trouble) -> NoAnswer {
+        match trouble {
+            Trouble::Late(patience) => NoAnswer::Late(patience),
+            Trouble::Busy(status) => NoAnswer::Busy(status),
+            Trouble::Fault(fault) => NoAnswer::Broken(fault.text),
+        }
+    }
+}

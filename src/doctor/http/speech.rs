@@ -1,0 +1,112 @@
+//! What is spoken with an endpoint, and how it is asked in that.
+
+use serde_json::{Value, json};
+
+use super::probe::{self, Answer, NoAnswer, Probe, SESSION, VERSION, request};
+use super::site::Site;
+use crate::protocol::method;
+use crate::protocol::revision::{Era, Revision};
+
+/// What is spoken with the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Speech {
+    /// Requests that carry their own context.
+    Modern,
+    /// A session, opened by `initialize`.
+    Legacy,
+    /// HTTP+SSE, the binding of 2024-11-05.
+    Sse,
+    /// The server has answered, but takes no request: it wants credentials, or is no MCP server.
+    Nothing,
+}
+
+impl Site {
+    /// What is spoken with the server: the newest of what it speaks.
+    pub(super) fn speech(&self) -> Speech {
+        let speaks_sse = |answer: &Answer| {
+            answer.content_type() == "text/event-stream" && answer.body.contains("endpoint")
+        };
+        match () {
+            () if self.is_modern() => Speech::Modern,
+            () if self.is_legacy() => Speech::Legacy,
+            () if matches!(&self.streamed, Some(Ok(answer)) if speaks_sse(answer)) => Speech::Sse,
+            () => Speech::Nothing,
+        }
+    }
+
+    /// Whether the server speaks the modern era.
+    pub(super) fn is_modern(&self) -> bool {
+        let supported = self.discovered.as_ref().ok().and_then(Answer::result);
+        supported.is_some_and(|result| result.get("supportedVersions").is_some())
+    }
+
+    /// Whether the server speaks the era of sessions.
+    pub(super) fn is_legacy(&self) -> bool {
+        self.revision().is_some()
+    }
+
+    /// The revision that a legacy server has settled for.
+    pub(super) fn revision(&self) -> Option<&str> {
+        self.initialized.as_ref().ok()?.result()?.get("protocolVersion")?.as_str()
+    }
+
+    /// The id of the session that was opened first.
+    pub(super) fn session(&self) -> Option<&str> {
+        self.initialized.as_ref().ok().filter(|answer| answer.is_taken())?.header(SESSION)
+    }
+
+    /// The question by which a conversation begins, which any server may be asked at any time.
+    pub(super) fn greeting(&self) -> Probe {
+        match self.speech() {
+            Speech::Modern => Probe::modern(method::DISCOVER),
+            Speech::Sse => Probe::stream(),
+            Speech::Legacy | Speech::Nothing => Probe::initialize(self.options.offer()),
+        }
+    }
+
+    /// What came back to the greeting when the examination began.
+    pub(super) fn greeted(&self) -> &Result<Answer, NoAnswer> {
+        match (self.speech(), &self.streamed) {
+            (Speech::Modern, _) => &self.discovered,
+            (Speech::Sse, Some(streamed)) => streamed,
+            _ => &self.initialized,
+        }
+    }
+
+    /// A request without parameters, in the session that was opened first, or with a context of
+    /// its own.
+    pub(super) fn routine(&self, method: &str) -> Probe {
+        self.routine_as(self.next_id(), method)
+    }
+
+    /// The same with that id.
+    pub(super) fn routine_as(&self, id: Value, method: &str) -> Probe {
+        match self.speech() {
+            Speech::Modern => {
+                let revision = Revision::newest(Era::Modern).date;
+                let probe = Probe::message(&probe::modern(id, method, revision));
+                probe.with(VERSION, revision).with("mcp-method", method)
+            }
+            _ => self.in_session(Probe::message(&request(id, method, json!({})))),
+        }
+    }
+
+    /// A sign of life: the modern era has no `ping`.
+    pub(super) fn ping(&self) -> Probe {
+        self.routine(if self.is_modern() { method::DISCOVER } else { method::PING })
+    }
+
+    /// A question in the session that was opened first.
+    pub(super) fn in_session(&self, probe: Probe) -> Probe {
+        let probe = match self.revision() {
+            Some(revision) if Revision::named(revision).is_none_or(|it| it.version_header) => {
+                probe.with(VERSION, revision)
+            }
+            _ => probe,
+        };
+        match self.session() {
+            Some(session) => probe.with(SESSION, session),
+            None => probe,
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! How a server ends.
+
+use std::time::Duration;
+
+use super::Runs;
+use super::process::Process;
+use super::talk;
+use crate::doctor::finding::Finding;
+use crate::doctor::{Check, sockets};
+
+/// How long a server may take to end. Clients wait about that long before they use force.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long what a server has started may take to end after it.
+const AFTERWARDS: Duration = Duration::from_millis(300);
+
+const SHUTDOWN: &str = "MCP 2026-07-28, stdio, Shutdown; 2025-11-25, Lifecycle, Shutdown";
+
+pub(super) const CHECKS: &[Check<Runs>] = &[
+    Check {
+        id: "stdio-eof",
+        title: "the server ends within 2 s when its input ends",
+        clause: SHUTDOWN,
+        run: |runs| Box::pin(async { eof(runs) }),
+    },
+    Check {
+        id: "stdio-exit",
+        title: "an orderly end looks like one: exit status 0",
+        clause: "POSIX, exit (a status of 0 is success); MCP 2026-07-28, stdio, Shutdown",
+        run: |runs| Box::pin(async { exit(runs) }),
+    },
+    Check {
+        id: "stdio-orphans",
+        title: "nothing that the server has started outlives it",
+        clause: SHUTDOWN,
+        run: |runs| Box::pin(async { orphans(runs) }),
+    },
+    Check {
+        id: "stdio-sigterm",
+        title: "the server ends within 2 s of SIGTERM, and all that it has started",
+        clause: SHUTDOWN,
+        run: |runs| Box::pin(sigterm(runs)),
+    },
+];
+
+/// How a run ended.
+#[derive(Debug)]
+pub(super) struct Ending {
+    /// Whether the server was there until it was to end.
+    was_there: bool,
+    /// How long it took; `None` when it did not end in time.
+    took: Option<Duration>,
+    /// How it ended, for people, and whether that was in order.
+    how: Option<(String, bool)>,
+    /// What was left of it; `None` when the system does not tell.
+    left: Option<Vec<String>>,
+}
+
+/// Ends a run by ending the server's input.
+pub(super) async fn by_closing(process: &mut Process) -> Ending {
+    let was_there = !process.has_ended().await;
+    let took = process.close(PATIENCE).await;
+    ended(process, was_there, took).await
+}
+
+async fn by_signal(process: &mut Process) -> Ending {
+    let was_there = !process.has_ended().await;
+    let took = process.terminate(PATIENCE).await;
+    ended(process, was_there, took).await
+}
+
+async fn ended(process: &mut Process, was_there: bool, took: Option<Duration>) -> Ending {
+    if took.is_some() {
+        // Most children end by themselves when they see that nobody reads any more.
+        process.listen(AFTERWARDS).await;
+    }
+    let left = sockets::processes_of_group(process.id());
+    let own = process.id();
+    let left =
+        left.map(|all| all.into_iter().filter(|pid| *pid != own).map(sockets::name_of).collect());
+    Ending { was_there, took, how: process.ending(), left }
+}
+
+impl Ending {
+    /// Why nothing can be told of it.
+    fn missed(&self) -> Option<Finding> {
+        (!self.was_there).then(|| Finding::unknown("the server had ended before that"))
+    }
+}
+
+fn eof(runs: &Runs) -> Finding {
+    let ending = &runs.talk.ending;
+    if let Some(missed) = ending.missed() {
+        return missed;
+    }
+    match ending.took {
+        Some(took) => Finding::pass(format!("after {} ms", took.as_millis())),
+        None => Finding::warn(format!("it still runs after {PATIENCE:?}")),
+    }
+}
+
+fn exit(runs: &Runs) -> Finding {
+    match &runs.talk.ending.how {
+        Some((how, true)) => Finding::pass(how.clone()),
+        Some((how, false)) => Finding::warn(how.clone()),
+        None => Finding::unknown("the server did not end by itself"),
+    }
+}
+
+fn orphans(runs: &Runs) -> Finding {
+    let ending = &runs.talk.ending;
+    match (&ending.left, ending.took) {
+        (None, _) => Finding::unknown("this system does not tell which processes run"),
+        (Some(_), None) => Finding::unknown("the server itself did not end"),
+        (Some(left), Some(_)) if left.is_empty() => Finding::pass("nothing is left"),
+        (Some(left), Some(_)) => Finding::warn(format!("still there: {}", left.join(", "))),
+    }
+}
+
+async fn sigterm(runs: &Runs) -> Finding {
+    let ending = match talk::begin(&runs.target, &runs.options).await {
+        Ok((mut process, _)) => {
+            let ending = by_signal(&mut process).await;
+            process.kill().await;
+            ending
+        }
+        Err(text) => return Finding::unknown(text),
+    };
+    if let Some(missed) = ending.missed() {
+        return missed;
+    }
+    let Some(took) = ending.took else {
+        return Finding::warn(format!("it still runs after {PATIENCE:?}"));
+    };
+    match ending.left {
+        Some(left) if !left.is_empty() => {
+            Finding::warn(format!("still there: {}", left.join(", ")))
+        }
+        _ => Finding::pass(format!("after {} ms", took.as_millis())),
+    }
+}

@@ -1,0 +1,259 @@
+//! A server process, with everything that it writes.
+
+use std::time::{Duration, Instant};
+
+use futures_lite::{FutureExt, future};
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::doctor::finding::excerpt;
+use crate::protocol::framing::jsonl::Lines;
+use crate::protocol::trace::{Direction, Trace};
+use crate::reactor::{Reader, Timer, Writer};
+use crate::transport::stdio::{Copy, ExitText, Group, Pipes, Target};
+
+/// The longest line that is read, in bytes.
+const LIMIT: usize = 8 << 20;
+
+/// How much is kept of what the server writes on its standard error, in bytes.
+const KEPT: usize = 256 << 10;
+
+/// How long the system may take to tell that a process has ended.
+const MOMENT: Duration = Duration::from_millis(100);
+
+/// How many lines that are no messages are kept.
+const NOISE: usize = 20;
+
+/// A server process.
+#[derive(Debug)]
+pub(super) struct Process {
+    group: Group,
+    stdin: Option<Writer>,
+    stdout: Option<Reader>,
+    stderr: Option<Reader>,
+    lines: Lines,
+    begun: Instant,
+    /// When the first message came.
+    answered: Option<Instant>,
+    /// The messages that came and were not asked for yet.
+    waiting: Vec<Value>,
+    /// The lines that were written to it.
+    pub(super) sent: Vec<String>,
+    /// What came on standard output and is no message.
+    pub(super) noise: Vec<String>,
+    /// The beginning of what came on standard error.
+    pub(super) complaints: Vec<u8>,
+    copy: Copy,
+    trace: Trace,
+    /// Whether nothing of it is left, so that its number may belong to others.
+    is_gone: bool,
+}
+
+impl Process {
+    /// Starts the server, or says why it cannot be started.
+    pub(super) fn start(target: &Target) -> Result<Process, String> {
+        let (group, Pipes { stdin, stdout, stderr }) = Group::spawn(target)?;
+        Ok(Process {
+            group,
+            stdin: Some(stdin),
+            stdout: Some(stdout),
+            stderr: Some(stderr),
+            lines: Lines::new(LIMIT),
+            begun: Instant::now(),
+            answered: None,
+            waiting: Vec::new(),
+            sent: Vec::new(),
+            noise: Vec::new(),
+            complaints: Vec::new(),
+            copy: Copy::new(&target.stderr),
+            trace: target.trace.clone(),
+            is_gone: false,
+        })
+    }
+
+    /// The number of its process group.
+    pub(super) fn id(&self) -> u32 {
+        self.group.id()
+    }
+
+    /// How long the first message took; no time at all when none has come.
+    pub(super) fn first_answer(&self) -> Duration {
+        self.answered.map_or(Duration::ZERO, |answered| answered - self.begun)
+    }
+
+    /// Writes a line; false when the server does not take it in time.
+    pub(super) async fn write(&mut self, line: &str, patience: Duration) -> bool {
+        let Some(stdin) = &mut self.stdin else { return false };
+        self.trace.frame(Direction::Out, line.as_bytes());
+        self.sent.push(line.to_owned());
+        let writing = async { stdin.write_all(format!("{line}\n").as_bytes()).await.is_ok() };
+        let too_late = async {
+            Timer::after(patience).await;
+            false
+        };
+        writing.or(too_late).await
+    }
+
+    /// Waits for a message of that kind, and takes it out of those that came.
+    pub(super) async fn expect(
+        &mut self,
+        wanted: impl Fn(&Value) -> bool,
+        patience: Duration,
+    ) -> Option<Value> {
+        let until = Instant::now() + patience;
+        loop {
+            if let Some(at) = self.waiting.iter().position(&wanted) {
+                return Some(self.waiting.remove(at));
+            }
+            if !self.read_until(until).await {
+                return None;
+            }
+        }
+    }
+
+    /// Reads what comes within that time.
+    pub(super) async fn listen(&mut self, patience: Duration) {
+        let until = Instant::now() + patience;
+        while self.read_until(until).await {}
+    }
+
+    /// Reads something from either output; false when the time is over or both have ended.
+    async fn read_until(&mut self, until: Instant) -> bool {
+        let too_late = async {
+            Timer::at(until).await;
+            false
+        };
+        self.read().or(too_late).await
+    }
+
+    async fn read(&mut self) -> bool {
+        enum Came {
+            Output(usize),
+            Complaint(usize),
+        }
+        if self.stdout.is_none() && self.stderr.is_none() {
+            return false;
+        }
+        let mut block = [0; 8 << 10];
+        let (stdout, stderr, lines) = (&mut self.stdout, &mut self.stderr, &mut self.lines);
+        let output = async {
+            match stdout {
+                Some(pipe) => Came::Output(pipe.read(lines.spare()).await.unwrap_or(0)),
+                None => future::pending().await,
+            }
+        };
+        let complaint = async {
+            match stderr {
+                Some(pipe) => Came::Complaint(pipe.read(&mut block).await.unwrap_or(0)),
+                None => future::pending().await,
+            }
+        };
+        match output.or(complaint).await {
+            Came::Output(0) => self.stdout = None,
+            Came::Output(length) => {
+                self.lines.filled(length);
+                self.take_lines();
+            }
+            Came::Complaint(0) => self.stderr = None,
+            Came::Complaint(length) => {
+                let room = KEPT.saturating_sub(self.complaints.len()).min(length);
+                self.complaints.extend_from_slice(&block[..room]);
+                self.copy.push(&block[..length]).await;
+            }
+        }
+        true
+    }
+
+    fn take_lines(&mut self) {
+        loop {
+            match self.lines.next_line() {
+                Ok(Some(line)) => self.take_line(&line),
+                Ok(None) => return,
+                Err(_) => {
+                    self.note_noise("a line without end".to_owned());
+                    // Nothing after it can be understood.
+                    self.stdout = None;
+                    return;
+                }
+            }
+        }
+    }
+
+    fn take_line(&mut self, line: &[u8]) {
+        self.trace.frame(Direction::In, line);
+        let message = serde_json::from_slice::<Value>(line).ok();
+        let is_message = |value: &Value| value.get("jsonrpc").is_some_and(|it| it == "2.0");
+        match message {
+            Some(message) if is_message(&message) => {
+                self.answered.get_or_insert_with(Instant::now);
+                self.waiting.push(message);
+            }
+            Some(Value::Array(messages)) if messages.iter().all(is_message) => {
+                self.waiting.extend(messages);
+            }
+            _ => self.note_noise(excerpt(&String::from_utf8_lossy(line))),
+        }
+    }
+
+    fn note_noise(&mut self, line: String) {
+        if self.noise.len() < NOISE {
+            self.noise.push(line);
+        }
+    }
+
+    /// Whether the process has ended by itself. The system tells a moment later.
+    pub(super) async fn has_ended(&mut self) -> bool {
+        self.group.exited_within(MOMENT).await
+    }
+
+    /// Closes its input and waits for it to go. How long it took; `None` when it did not go.
+    pub(super) async fn close(&mut self, patience: Duration) -> Option<Duration> {
+        self.stdin = None;
+        self.gone_within(patience).await
+    }
+
+    /// Asks it to end, by SIGTERM, and waits for it to go.
+    pub(super) async fn terminate(&mut self, patience: Duration) -> Option<Duration> {
+        self.group.signal(Signal::TERM);
+        self.gone_within(patience).await
+    }
+
+    /// Waits for it to go, while it may still write.
+    async fn gone_within(&mut self, patience: Duration) -> Option<Duration> {
+        let begun = Instant::now();
+        let until = begun + patience;
+        loop {
+            let step =
+                Duration::from_millis(20).min(until.saturating_duration_since(Instant::now()));
+            if self.group.exited_within(step).await {
+                return Some(begun.elapsed());
+            }
+            if until <= Instant::now() {
+                return None;
+            }
+            // The descriptors are not looked at in no time.
+            self.listen(Duration::from_millis(1)).await;
+        }
+    }
+
+    /// How it ended, for people, and whether that was in order; `None` when it has not.
+    pub(super) fn ending(&self) -> Option<(String, bool)> {
+        let status = self.group.status()?;
+        Some((ExitText(status).to_string(), status.success()))
+    }
+
+    /// Ends whatever is left of it.
+    pub(super) async fn kill(&mut self) {
+        self.group.signal(Signal::KILL);
+        self.is_gone = self.group.exited_within(Duration::from_secs(1)).await;
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Also what it has started: dropping the child ends only the child.
+        if !self.is_gone {
+            self.group.signal(Signal::KILL);
+        }
+    }
+}

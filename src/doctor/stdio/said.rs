@@ -1,0 +1,200 @@
+//! What the server has said in the first run, check by check.
+
+use serde_json::Value;
+
+use super::Runs;
+use super::talk::Talk;
+use crate::doctor::finding::{Finding, excerpt};
+use crate::doctor::{Check, sockets};
+use crate::protocol::jsonrpc::ErrorObject;
+use crate::protocol::mask;
+use crate::protocol::revision::Revision;
+
+pub(super) const CHECKS: &[Check<Runs>] = &[
+    Check {
+        id: "stdio-era",
+        title: "the server answers, and says which revision it speaks",
+        clause: "MCP 2026-07-28, stdio, Backward Compatibility; 2025-11-25, Lifecycle",
+        run: |runs| Box::pin(async { era(runs) }),
+    },
+    Check {
+        id: "stdio-stdout",
+        title: "standard output carries messages and nothing else",
+        clause: "MCP 2026-07-28, stdio (\"MUST NOT write anything … that is not a valid MCP message\")",
+        run: |runs| Box::pin(async { stdout(runs) }),
+    },
+    Check {
+        id: "stdio-ping",
+        title: "a sign of life is answered, with the id of the request as it was",
+        clause: "MCP 2025-11-25, Ping; 2026-07-28, Versioning; JSON-RPC 2.0, section 5",
+        run: |runs| Box::pin(async { ping(runs) }),
+    },
+    Check {
+        id: "stdio-unknown-method",
+        title: "a method that does not exist is answered with -32601",
+        clause: "JSON-RPC 2.0, section 5.1; MCP 2026-07-28, Base Protocol, Error Codes",
+        run: |runs| Box::pin(async { unknown_method(runs) }),
+    },
+    Check {
+        id: "stdio-notification",
+        title: "a notification that is not known is not answered, and does no harm",
+        clause: "JSON-RPC 2.0, section 4.1; MCP 2026-07-28, Base Protocol, Notifications",
+        run: |runs| Box::pin(async { notification(runs) }),
+    },
+    Check {
+        id: "stdio-version",
+        title: "an offer of an unknown revision is answered with one that the server speaks",
+        clause: "MCP 2025-11-25, Lifecycle, Version Negotiation; 2026-07-28, Versioning (-32022)",
+        run: |runs| Box::pin(async { version(runs) }),
+    },
+    Check {
+        id: "stdio-parse",
+        title: "a line that is no message does no harm to the rest of the conversation",
+        clause: "JSON-RPC 2.0, section 5.1 (-32700)",
+        run: |runs| Box::pin(async { parse(runs) }),
+    },
+    Check {
+        id: "stdio-listen",
+        title: "the server opens no port",
+        clause: "MCP 2026-07-28, stdio (one process, one client)",
+        run: |runs| Box::pin(async { listen(runs) }),
+    },
+    Check {
+        id: "stdio-secrets",
+        title: "standard error shows none of the secrets that the server was given",
+        clause: "MCP 2026-07-28, Logging, Security; CWE-532",
+        run: |runs| Box::pin(async { secrets(runs) }),
+    },
+];
+
+/// What an answer is, in a few words.
+fn summary(answer: &Value) -> String {
+    match answer.get("error") {
+        Some(error) => {
+            let code = error.get("code").map(Value::to_string).unwrap_or_default();
+            let message = error.get("message").and_then(Value::as_str).unwrap_or_default();
+            excerpt(&format!("error {code}: {message}"))
+        }
+        None => "a result".to_owned(),
+    }
+}
+
+fn era(runs: &Runs) -> Finding {
+    let Talk { opened, started, .. } = &runs.talk;
+    let after = format!("after {} ms", started.as_millis());
+    let dates = opened.discovered.as_ref().and_then(|it| it.get("supportedVersions")?.as_array());
+    if let Some(dates) = dates {
+        let dates: Vec<&str> = dates.iter().filter_map(Value::as_str).collect();
+        return Finding::pass(format!("{} {after}", dates.join(", ")));
+    }
+    match (opened.revision(), &opened.initialized) {
+        (Some(revision), _) => Finding::pass(format!("a session in {revision} {after}")),
+        (None, Some(answer)) => Finding::fail(format!("initialize → {}", summary(answer))),
+        (None, None) => Finding::unknown("neither server/discover nor initialize was answered"),
+    }
+}
+
+fn stdout(runs: &Runs) -> Finding {
+    match runs.talk.noise.first() {
+        None => Finding::pass("every line was a message"),
+        Some(line) => {
+            Finding::fail(format!("{} other lines, the first: {line}", runs.talk.noise.len()))
+        }
+    }
+}
+
+fn ping(runs: &Runs) -> Finding {
+    let has_result = |answer: &Option<Value>| {
+        answer.as_ref().is_some_and(|answer| answer.get("result").is_some())
+    };
+    match (has_result(&runs.talk.ping), has_result(&runs.talk.number)) {
+        (true, true) => Finding::pass("a text and a large number came back as ids"),
+        (false, _) => Finding::fail(match &runs.talk.ping {
+            Some(answer) => summary(answer),
+            None => "no answer with the id of the request, a text".to_owned(),
+        }),
+        (true, false) => {
+            Finding::fail("no answer with the id of the request, the number 9007199254740991")
+        }
+    }
+}
+
+fn unknown_method(runs: &Runs) -> Finding {
+    let Some(answer) = &runs.talk.unknown else {
+        return Finding::fail("no answer at all, so the client waits until its time is over");
+    };
+    let code = answer.pointer("/error/code").and_then(Value::as_i64);
+    match code {
+        Some(ErrorObject::METHOD_NOT_FOUND) => Finding::pass(summary(answer)),
+        Some(_) => Finding::warn(format!("not -32601: {}", summary(answer))),
+        None => Finding::fail(format!("no error: {}", summary(answer))),
+    }
+}
+
+fn notification(runs: &Runs) -> Finding {
+    match (&runs.talk.to_notification, runs.talk.after_notification) {
+        (_, false) => Finding::fail("after it, requests are not answered any more"),
+        (Some(answer), true) => Finding::fail(format!("answered: {}", summary(answer))),
+        (None, true) => Finding::pass("no answer, and the conversation goes on"),
+    }
+}
+
+fn version(runs: &Runs) -> Finding {
+    let never = Revision::NEVER;
+    let Some(answer) = &runs.talk.version else { return Finding::unknown("no answer") };
+    if runs.talk.opened.is_modern() {
+        let code = answer.pointer("/error/code").and_then(Value::as_i64);
+        let supported = answer.pointer("/error/data/supported").and_then(Value::as_array);
+        let lists_some = supported.is_some_and(|dates| !dates.is_empty());
+        return match code == Some(ErrorObject::UNSUPPORTED_VERSION) && lists_some {
+            true => Finding::pass(summary(answer)),
+            false => {
+                Finding::fail(format!("not -32022 with what is supported: {}", summary(answer)))
+            }
+        };
+    }
+    match answer.pointer("/result/protocolVersion").and_then(Value::as_str) {
+        Some(date) if date == never => Finding::fail(format!("it claims to speak {never}")),
+        Some(date) => Finding::pass(format!("it offers {}", excerpt(date))),
+        // The session was open already, and a server may have only one.
+        None => Finding::unknown(format!("a second initialize → {}", summary(answer))),
+    }
+}
+
+fn parse(runs: &Runs) -> Finding {
+    if !runs.talk.after_notification {
+        return Finding::unknown("requests were not answered any more before that");
+    }
+    match runs.talk.after_noise {
+        true => Finding::pass("the next request is answered"),
+        false => Finding::warn("after it, requests are not answered any more"),
+    }
+}
+
+fn listen(runs: &Runs) -> Finding {
+    let Some(listeners) = &runs.talk.listeners else {
+        return Finding::unknown("this system does not tell which sockets listen");
+    };
+    let shown = |listener: &sockets::Listener| format!("{} port {}", listener.ip, listener.port);
+    let texts: Vec<String> = listeners.iter().map(shown).collect();
+    let texts = texts.join(", ");
+    match listeners.iter().all(|listener| listener.ip.is_loopback()) {
+        true if listeners.is_empty() => Finding::pass("none of its processes listens"),
+        true => Finding::warn(format!("it listens on {texts}")),
+        false => Finding::fail(format!("it listens for everybody on {texts}")),
+    }
+}
+
+fn secrets(runs: &Runs) -> Finding {
+    let complaints = &runs.talk.complaints;
+    let given = runs.target.env.iter().filter_map(|(name, value)| {
+        let (name, value) = (name.to_str()?, value.to_str()?);
+        (mask::is_secret(name) && 8 <= value.len()).then_some((name, value))
+    });
+    let given: Vec<_> = given.collect();
+    match given.iter().find(|(_, value)| complaints.contains(value)) {
+        Some((name, _)) => Finding::fail(format!("the value of {name} is in it")),
+        None if given.is_empty() => Finding::skip("the server was given no secrets by variables"),
+        None => Finding::pass(format!("none of {} in {} bytes", given.len(), complaints.len())),
+    }
+}

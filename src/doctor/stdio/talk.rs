@@ -1,0 +1,258 @@
+//! The first run of a server: the whole conversation, and what came of it.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::ending::{self, Ending};
+use super::process::Process;
+use crate::doctor::finding::excerpt;
+use crate::doctor::http::probe::{initialize, modern, request};
+use crate::doctor::{Options, sockets};
+use crate::protocol::method;
+use crate::protocol::revision::{Era, Revision};
+use crate::transport::stdio::Target;
+
+/// How long a server may leave a probe of the modern era unanswered.
+const PROBE: Duration = Duration::from_secs(2);
+
+/// How long to listen for an answer that should not come.
+const SILENCE: Duration = Duration::from_millis(300);
+
+/// What no revision and no extension has.
+const NO_METHOD: &str = "doctor/no-such-method";
+const NO_NOTIFICATION: &str = "notifications/doctor/no-such";
+
+/// What came of the first run.
+#[derive(Debug)]
+pub(super) struct Talk {
+    /// How it began.
+    pub(super) opened: Opened,
+    /// How long the first answer took.
+    pub(super) started: Duration,
+    /// The answer to a sign of life, asked with a text as the id.
+    pub(super) ping: Option<Value>,
+    /// The same with a large number.
+    pub(super) number: Option<Value>,
+    /// The answer to a method that does not exist.
+    pub(super) unknown: Option<Value>,
+    /// What came after a notification that is not known.
+    pub(super) to_notification: Option<Value>,
+    /// Whether requests were answered after that.
+    pub(super) after_notification: bool,
+    /// The answer to a revision that there never was.
+    pub(super) version: Option<Value>,
+    /// Whether requests were answered after a line that is no message.
+    pub(super) after_noise: bool,
+    /// The lines that were no messages.
+    pub(super) noise: Vec<String>,
+    /// What came on standard error.
+    pub(super) complaints: String,
+    /// The sockets on which the server listened; `None` where the system does not tell.
+    pub(super) listeners: Option<Vec<sockets::Listener>>,
+    /// How it ended when its input did.
+    pub(super) ending: Ending,
+}
+
+/// How the conversation began.
+#[derive(Debug)]
+pub(super) struct Opened {
+    /// The result of `server/discover`.
+    pub(super) discovered: Option<Value>,
+    /// The answer to `initialize`.
+    pub(super) initialized: Option<Value>,
+    /// Whether it was asked in the one era before it answered in the other.
+    is_mixed: bool,
+}
+
+impl Opened {
+    /// Whether the era is the modern one.
+    pub(super) fn is_modern(&self) -> bool {
+        self.discovered.is_some()
+    }
+
+    /// The revision of the session.
+    pub(super) fn revision(&self) -> Option<&str> {
+        self.initialized.as_ref()?.pointer("/result/protocolVersion")?.as_str()
+    }
+}
+
+/// Whether a message answers the request with that id.
+fn is_answer(message: &Value, id: &str) -> bool {
+    message.get("id").is_some_and(|it| it == id) && message.get("method").is_none()
+}
+
+/// Opens a conversation: asks for the modern era first, and for a session when that is not known.
+async fn open(process: &mut Process, options: &Options) -> Option<Opened> {
+    let (probe, open) = ("doctor-discover", "doctor-open");
+    let spoken = Revision::newest(Era::Modern).date;
+    let until = Instant::now() + options.start;
+    if options.tries(Era::Modern) {
+        let discover = modern(json!(probe), method::DISCOVER, spoken).to_string();
+        process.write(&discover, options.patience).await;
+        let patience = if options.tries(Era::Legacy) { PROBE } else { options.start };
+        let answer = process.expect(|it| is_answer(it, probe), patience.min(options.start)).await;
+        let result = answer.as_ref().and_then(|answer| answer.get("result").cloned());
+        let discovered = result.filter(|it| it.get("supportedVersions").is_some());
+        if discovered.is_some() || !options.tries(Era::Legacy) {
+            return answer.map(|_| Opened { discovered, initialized: None, is_mixed: false });
+        }
+    }
+    let message = initialize(json!(open), options.offer()).to_string();
+    process.write(&message, options.patience).await;
+    // A server that is slow to start answers the first question now.
+    let either =
+        |it: &Value| is_answer(it, open) || it.pointer("/result/supportedVersions").is_some();
+    let rest = until.saturating_duration_since(Instant::now());
+    let answer = process.expect(either, rest).await?;
+    if !is_answer(&answer, open) {
+        let discovered = answer.get("result").cloned();
+        return Some(Opened { discovered, initialized: None, is_mixed: true });
+    }
+    let begun = json!({ "jsonrpc": "2.0", "method": method::INITIALIZED }).to_string();
+    process.write(&begun, options.patience).await;
+    Some(Opened { discovered: None, initialized: Some(answer), is_mixed: false })
+}
+
+/// Starts a server and opens a conversation with it. Errors when it says nothing.
+pub(super) async fn begin(target: &Target, options: &Options) -> Result<(Process, Opened), String> {
+    let mut process = Process::start(target)?;
+    let Some(opened) = open(&mut process, options).await else {
+        process.listen(SILENCE).await;
+        return Err(why_silent(&mut process, options).await);
+    };
+    if !opened.is_mixed {
+        return Ok((process, opened));
+    }
+    // It has had questions of both eras, and what holds after that no revision says.
+    process.kill().await;
+    let modern = Options { revision: Some(Revision::newest(Era::Modern)), ..options.clone() };
+    let mut process = Process::start(target)?;
+    match open(&mut process, &modern).await {
+        Some(opened) => Ok((process, opened)),
+        None => Err(why_silent(&mut process, options).await),
+    }
+}
+
+impl Talk {
+    /// Holds the whole conversation of the first run; tells what came of it, and what was sent.
+    pub(super) async fn hold(
+        target: &Target,
+        options: &Options,
+    ) -> Result<(Talk, Vec<String>), String> {
+        let (mut process, opened) = begin(target, options).await?;
+        let started = process.first_answer();
+        let mut turn = Turn { process: &mut process, options, is_modern: opened.is_modern() };
+        let live = if opened.is_modern() { method::DISCOVER } else { method::PING };
+        let ping = turn.ask(json!("doctor-ping"), live).await;
+        let number = turn.ask(json!(9_007_199_254_740_991_u64), live).await;
+        let unknown = turn.ask(json!("doctor-unknown"), NO_METHOD).await;
+        turn.ask(json!("doctor-list"), method::LIST_TOOLS).await;
+        let version = turn.offer().await;
+        let (to_notification, after_notification) = turn.notify(live).await;
+        let listeners = sockets_of_group(turn.process.id());
+        turn.process.write("{ this is no message", options.patience).await;
+        let after_noise = turn.ask(json!("doctor-again"), live).await.is_some();
+        let ending = ending::by_closing(&mut process).await;
+        let complaints = String::from_utf8_lossy(&process.complaints).into_owned();
+        let noise = std::mem::take(&mut process.noise);
+        let sent = std::mem::take(&mut process.sent);
+        process.kill().await;
+        let talk = Talk {
+            opened,
+            started,
+            ping,
+            number,
+            unknown,
+            to_notification,
+            after_notification,
+            version,
+            after_noise,
+            noise,
+            complaints,
+            listeners,
+            ending,
+        };
+        Ok((talk, sent))
+    }
+}
+
+/// A server in conversation.
+struct Turn<'p> {
+    process: &'p mut Process,
+    options: &'p Options,
+    is_modern: bool,
+}
+
+impl Turn<'_> {
+    /// Asks, and waits for the answer.
+    async fn ask(&mut self, id: Value, method: &str) -> Option<Value> {
+        let message = match self.is_modern {
+            true => modern(id.clone(), method, Revision::newest(Era::Modern).date),
+            false => request(id.clone(), method, json!({})),
+        };
+        self.exchange(&message, &id).await
+    }
+
+    async fn exchange(&mut self, message: &Value, id: &Value) -> Option<Value> {
+        let patience = self.options.patience;
+        if !self.process.write(&message.to_string(), patience).await {
+            return None;
+        }
+        let answers = |it: &Value| it.get("id") == Some(id) && it.get("method").is_none();
+        self.process.expect(answers, patience).await
+    }
+
+    /// Sends a notification that nobody knows; tells what it is answered with, and whether the
+    /// conversation goes on.
+    async fn notify(&mut self, live: &str) -> (Option<Value>, bool) {
+        // Without the context of its era it would be a message of the other one.
+        let revision = Revision::newest(Era::Modern).date;
+        let mut message = match self.is_modern {
+            true => modern(Value::Null, NO_NOTIFICATION, revision),
+            false => request(Value::Null, NO_NOTIFICATION, json!({})),
+        };
+        if let Some(members) = message.as_object_mut() {
+            members.remove("id");
+        }
+        self.process.write(&message.to_string(), self.options.patience).await;
+        // An answer would have no id, or would be an error.
+        let answer =
+            |it: &Value| it.get("method").is_none() && it.get("id").is_none_or(Value::is_null);
+        let answer = self.process.expect(answer, SILENCE).await;
+        (answer, self.ask(json!("doctor-still"), live).await.is_some())
+    }
+
+    /// Offers a revision that there never was.
+    async fn offer(&mut self) -> Option<Value> {
+        let id = json!("doctor-never");
+        let message = match self.is_modern {
+            true => modern(id.clone(), method::DISCOVER, Revision::NEVER),
+            false => initialize(id.clone(), Revision::NEVER),
+        };
+        self.exchange(&message, &id).await
+    }
+}
+
+async fn why_silent(process: &mut Process, options: &Options) -> String {
+    let last = String::from_utf8_lossy(&process.complaints).into_owned();
+    let last = last.lines().rev().find(|line| !line.trim().is_empty()).map(excerpt);
+    let last = last.map_or_else(String::new, |line| format!("; its last words: {line}"));
+    let what = match process.has_ended().await {
+        true => {
+            let ending = process.ending().map_or_else(String::new, |(text, _)| format!(", {text}"));
+            format!("the server ended before it answered{ending}")
+        }
+        false => format!("the server did not answer within {:?}", options.start),
+    };
+    process.kill().await;
+    what + &last
+}
+
+/// The sockets on which the processes of a group listen.
+fn sockets_of_group(group: u32) -> Option<Vec<sockets::Listener>> {
+    let processes = sockets::processes_of_group(group)?;
+    let own: Vec<u64> = processes.into_iter().filter_map(sockets::sockets_of).flatten().collect();
+    let all = sockets::listeners()?;
+    Some(all.into_iter().filter(|listener| own.contains(&listener.inode)).collect())
+}

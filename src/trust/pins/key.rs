@@ -1,0 +1,202 @@
+//! Which server a pin is about.
+
+use std::path::Path;
+
+use crate::config::{Digest, Origin, Overrides, Resolved, StdioTarget, Target};
+use crate::env::Env;
+use crate::protocol::{exact, json};
+
+use super::facets::Facets;
+
+/// Which server a pin is about: the name that a file gives it, or else its address or its command
+/// line. A name stays when its definition changes, which is how such a change is noticed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Key {
+    /// The name of its file in the store.
+    pub(super) file: String,
+    /// The server as people name it: what a lock file calls it.
+    pub name: String,
+}
+
+impl Key {
+    /// The key of a server that is used with these flags. More arguments or variables make another
+    /// server: it may well have other tools.
+    pub fn of(resolved: &Resolved, overrides: &Overrides, env: &Env) -> Key {
+        let path = resolved.origin.path().map(Path::to_string_lossy).unwrap_or_default();
+        let mut parts = match (&resolved.origin, &resolved.definition.target) {
+            (Origin::File { .. }, _) => vec!["name".to_owned(), path.into(), resolved.name.clone()],
+            (Origin::CommandLine, Target::Http(target)) => {
+                vec!["url".to_owned(), canonical_url(&target.url)]
+            }
+            (Origin::CommandLine, Target::Stdio(target)) => {
+                // A relative path means another program in another directory.
+                let cwd = overrides.cwd.as_deref().or(env.cwd.as_deref());
+                let cwd = cwd.map(Path::to_string_lossy).unwrap_or_default();
+                vec!["cmd".to_owned(), command(target).to_string(), cwd.into()]
+            }
+        };
+        parts.extend(overrides.args.iter().cloned());
+        parts.extend(overrides.env.iter().map(|(name, _)| format!("{name}=")));
+        let text: String = parts.iter().map(|part| json::string(part)).collect();
+        let mut file = Digest::of(text.as_bytes()).hex();
+        // 128 bits are enough to tell servers apart.
+        file.truncate(32);
+        let name = match (&resolved.origin, &resolved.definition.target) {
+            // A query may hold a secret, and a name is written into files.
+            (Origin::CommandLine, Target::Http(target)) => address(&target.url),
+            _ => resolved.name.clone(),
+        };
+        Key { file, name }
+    }
+}
+
+/// What is known of a server before it is started or reached: the facets of its definition.
+/// References to variables stay references, so that no secret gets into a pin.
+pub fn of_definition(resolved: &Resolved) -> Facets {
+    match &resolved.definition.target {
+        Target::Stdio(target) => Facets { command: Some(command(target)), ..Facets::default() },
+        Target::Http(target) => {
+            Facets { endpoint: Some(address(&target.url)), ..Facets::default() }
+        }
+    }
+}
+
+/// The hash of a command: the program, its arguments, its directory, and where its variables are
+/// from.
+pub(super) fn command(target: &StdioTarget) -> Digest {
+    let list = |words: Vec<&str>| {
+        let words: Vec<_> = words.into_iter().map(json::string).collect();
+        format!("[{}]", words.join(","))
+    };
+    let mut names: Vec<&str> = target.env.iter().map(|(name, _)| name.as_str()).collect();
+    names.sort_unstable();
+    let text =
+        |text: &Option<String>| text.as_ref().map_or("null".into(), |text| json::string(text));
+    let members = [
+        ("command", json::string(&target.command)),
+        ("args", list(target.args.iter().map(String::as_str).collect())),
+        ("cwd", text(&target.cwd)),
+        ("env", list(names)),
+        ("envFile", text(&target.env_file)),
+        ("inheritEnv", target.inherit_env.to_string()),
+    ];
+    let members = members.iter().map(|(name, value)| (*name, value.as_str()));
+    Digest::of(exact::object(members).as_bytes())
+}
+
+/// Where a URL leads, without query and fragment, which may hold secrets and change nothing about
+/// that.
+pub fn address(url: &str) -> String {
+    let end = url.find(['?', '#']).unwrap_or(url.len());
+    canonical_url(&url[..end])
+}
+
+/// A URL in the one spelling that those of one meaning share: scheme and host in lower case, no
+/// default port, no fragment, no slash at the end. References to variables stay as they are.
+fn canonical_url(url: &str) -> String {
+    let url = url.split('#').next().unwrap_or_default();
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let scheme = scheme.to_ascii_lowercase();
+    let at = rest.find(['/', '?']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(at);
+    let authority = match authority.contains("${") {
+        true => authority.to_owned(),
+        false => authority.to_ascii_lowercase(),
+    };
+    let port = if scheme == "https" { ":443" } else { ":80" };
+    let authority = authority.strip_suffix(port).unwrap_or(&authority);
+    format!("{scheme}://{authority}{}", path.trim_end_matches('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::resolve;
+    use crate::env::Secret;
+    use crate::store::scratch::Scratch;
+
+    #[test]
+    fn urls_of_one_meaning_have_one_spelling() {
+        let check = |url: &str, canonical: &str, place: &str| {
+            assert_eq!((canonical_url(url).as_str(), address(url).as_str()), (canonical, place));
+        };
+        check("HTTPS://Example.COM:443/Mcp/", "https://example.com/Mcp", "https://example.com/Mcp");
+        check("http://h:80", "http://h", "http://h");
+        check("http://h:8080/#x", "http://h:8080", "http://h:8080");
+        check("https://h/mcp?key=1", "https://h/mcp?key=1", "https://h/mcp");
+        check(
+            "https://${HOST}:443/${TOKEN}/",
+            "https://${HOST}/${TOKEN}",
+            "https://${HOST}/${TOKEN}",
+        );
+        check("https://h?x", "https://h?x", "https://h");
+        check("unix:/run/x.sock#/mcp", "unix:/run/x.sock", "unix:/run/x.sock");
+    }
+
+    #[test]
+    fn a_name_stays_and_everything_else_makes_another_server() {
+        let scratch = Scratch::new();
+        let env = Env {
+            cwd: Some(scratch.path("p")),
+            variables: [("HOME", scratch.path("h").to_str().unwrap())].into(),
+            user: rustix::process::geteuid().as_raw(),
+            ..Env::default()
+        };
+        let define = |definition: &str| {
+            let text = format!("{{\"mcpServers\":{{\"s\":{definition},\"t\":{definition}}}}}");
+            scratch.write("h/.config/mcpmini/config.json", &text);
+        };
+        scratch.write("p/f", "");
+        let none = Overrides::default();
+        let key = |word: &str, overrides: &Overrides| {
+            Key::of(&resolve(word, &env, overrides).unwrap(), overrides, &env)
+        };
+        define(r#"{"command":"a"}"#);
+        let first = key("s", &none);
+        assert_eq!((first.name.as_str(), first.file.len()), ("s", 32));
+        define(r#"{"command":"b"}"#);
+        assert_eq!(key("s", &none), first);
+        assert_ne!(key("t", &none).file, first.file);
+        let more = Overrides { args: vec!["x".into()], ..Overrides::default() };
+        assert_ne!(key("s", &more).file, first.file);
+        let set = |value: &str| Overrides {
+            env: vec![("A".into(), Secret::from(value))],
+            ..Overrides::default()
+        };
+        assert_ne!(key("s", &set("1")).file, first.file);
+        assert_eq!(key("s", &set("1")), key("s", &set("2")), "a value may be a secret");
+
+        assert_eq!(key("http://H:80/", &none), key("http://h", &none));
+        assert_eq!(key("http://H:80/", &none).name, "http://h");
+        assert_ne!(key("http://h", &none).file, key("http://h/a", &none).file);
+        assert_ne!(key("http://h", &none).file, key("http://h?key=1", &none).file);
+        assert_eq!(key("http://h?key=1", &none).name, "http://h");
+        assert_ne!(key("exec:a", &none).file, key("exec:'a b'", &none).file);
+        let there = Overrides { cwd: Some(scratch.path("h")), ..Overrides::default() };
+        assert_ne!(key("exec:a", &there).file, key("exec:a", &none).file);
+    }
+
+    #[test]
+    fn a_command_is_all_that_decides_what_runs() {
+        let base = StdioTarget {
+            command: "npx".into(),
+            args: vec!["a".into()],
+            env: vec![("B".into(), Secret::from("1")), ("A".into(), Secret::from("2"))],
+            ..StdioTarget::default()
+        };
+        let is_same = |change: &dyn Fn(&mut StdioTarget)| {
+            let mut changed = base.clone();
+            change(&mut changed);
+            command(&changed) == command(&base)
+        };
+        assert!(is_same(&|target| target.env.reverse()));
+        assert!(is_same(&|target| target.env[0].1 = Secret::from("new token")));
+        assert!(!is_same(&|target| target.command = "bunx".into()));
+        assert!(!is_same(&|target| target.args.push("b".into())));
+        assert!(!is_same(&|target| target.args = vec!["a ".into()]));
+        assert!(!is_same(&|target| target.cwd = Some("/".into())));
+        assert!(!is_same(&|target| target.env_file = Some(".env".into())));
+        assert!(!is_same(&|target| target.inherit_env = true));
+        assert!(!is_same(&|target| drop(target.env.pop())));
+    }
+}

@@ -1,0 +1,35 @@
+//! Pins: what servers were when they were first trusted, and whether they still are that.
+//!
+//! ```text
+//!   facets    what can be told apart of a server: where it is, who it is, what it can do
+//!   key       which server that is
+//!   record    what was accepted, and what was seen since: what differs is pending
+//!   change    how two sets of facets differ, and what to do about each difference
+//!   store     a file for each server, in the state directory
+//!   lockfile  the same for a project, in a file that is committed
+//!   words     differences, for people and for programs
+//! ```
+//!
+//! A server is trusted as it is when it is first used, as ssh trusts a host: silently, because the
+//! user has named it. From then on it is held to that, as far as a command makes use of it.
+
+mod change;
+mod facets;
+mod key;
+mod lockfile;
+mod members;
+mod record;
+mod store;
+mod texts;
+mod visible;
+mod words;
+
+pub use change::{Action, Change, Mode, Use, compare};
+pub use facets::{Auth, Facets, Identity, Package, Publisher, capabilities, tool_text};
+pub use key::{Key, address, of_definition};
+pub use lockfile::{LockError, LockFile, Locked};
+pub use record::{Consent, Record, Verdict};
+pub use store::{PinError, Store};
+pub use texts::{Texts, TextsOfBoth};
+pub use visible::visible;
+pub use words::{Sides, json, lines};

@@ -1,0 +1,254 @@
+//! The checks over HTTP: each finds the fault that it is there for, and nothing on a right server.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::server::{Kind, Site, TOKEN};
+use crate::support::{Outcome, Scratch, run};
+
+/// Examines a server of a kind with a fault; `more` are further words of the command line.
+fn examine(kind: Kind, fault: &'static str, more: &[&str]) -> (Outcome, Site) {
+    let (scratch, site) = (Scratch::new(), Site::start(kind, fault));
+    let mut words = vec!["doctor", "--json", "-t", "3s"];
+    let header = format!("Authorization: Bearer {TOKEN}");
+    if kind == Kind::Guarded {
+        words.extend(["-H", &header]);
+    }
+    words.extend(more);
+    words.push(&site.url);
+    (run(&mut scratch.mcpmini(words)), site)
+}
+
+/// The verdict and the evidence of each check.
+fn verdicts(outcome: &Outcome) -> BTreeMap<String, (String, String)> {
+    let text = |line: &Value, name: &str| line[name].as_str().unwrap().to_owned();
+    let lines = outcome.out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let lines = lines.map(|it| (text(&it, "check"), (text(&it, "verdict"), text(&it, "evidence"))));
+    lines.collect()
+}
+
+#[test]
+fn a_server_that_is_right_has_no_faults() {
+    // What is to be said of each kind; everything else passes, or does not apply.
+    let check = |kind, expected: &[(&str, &str)], code| {
+        let (outcome, site) = examine(kind, "", &[]);
+        let found = verdicts(&outcome);
+        let told = found.iter().filter(|(_, (verdict, _))| verdict != "pass" && verdict != "skip");
+        let told: Vec<(&str, &str)> = told.map(|(id, (verdict, _))| (&**id, &**verdict)).collect();
+        assert_eq!(told, expected, "{kind:?}: {found:#?}");
+        assert_eq!((outcome.code, &*outcome.err), (code, ""), "{kind:?}");
+        assert_eq!(site.open_sessions(), 0, "{kind:?}: sessions are left open");
+    };
+    check(Kind::Legacy, &[("auth-none", "warn")], 0);
+    check(Kind::Modern, &[("auth-none", "warn")], 0);
+    check(Kind::Guarded, &[("auth-query", "unknown")], 0);
+    check(Kind::Sse, &[("auth-none", "warn"), ("card-live", "unknown"), ("speech", "warn")], 0);
+}
+
+#[test]
+fn nothing_is_done_at_the_server() {
+    for kind in [Kind::Legacy, Kind::Modern, Kind::Guarded, Kind::Sse] {
+        let (_, site) = examine(kind, "", &[]);
+        let harmless = [
+            "OPTIONS ",
+            "GET ",
+            "DELETE ",
+            "POST ",
+            "POST initialize",
+            "POST notifications/initialized",
+            "POST ping",
+            "POST server/discover",
+            "POST tools/list",
+            "POST resources/list",
+            "POST resources/templates/list",
+            "POST prompts/list",
+            "POST doctor/no-such-method",
+        ];
+        for seen in site.seen() {
+            assert!(harmless.contains(&&*seen), "{kind:?}: {seen}");
+        }
+    }
+}
+
+/// Whether a check comes to a verdict on a server with a fault. The same check must come to another
+/// on the server without it, or the fault would prove nothing.
+#[track_caller]
+fn check(kind: Kind, fault: &'static str, id: &str, expected: &str) {
+    let verdict = |fault| {
+        let (outcome, _) = examine(kind, fault, &["--only", id]);
+        let found = verdicts(&outcome);
+        found.get(id).cloned().unwrap_or_else(|| panic!("{fault}: {}", outcome.err))
+    };
+    let (found, evidence) = verdict(fault);
+    assert_eq!(found, expected, "{kind:?}, {fault:?}, {id}: {evidence}");
+    assert_ne!(verdict("").0, expected, "{kind:?}, {id}: the same without the fault");
+}
+
+#[test]
+fn faults_of_the_connection_are_found() {
+    check(Kind::Legacy, "answers GET", "verbs", "fail");
+    check(Kind::Modern, "answers GET", "verbs", "warn");
+    check(Kind::Modern, "does not say what it speaks", "era", "warn");
+    check(Kind::Legacy, "bound to everything", "bind", "warn");
+}
+
+#[test]
+fn faults_with_browsers_are_found() {
+    for kind in [Kind::Legacy, Kind::Modern] {
+        check(kind, "takes every origin", "origin-bad", "fail");
+        check(kind, "refuses origins by 400", "origin-bad", "warn");
+        check(kind, "takes the origin null", "origin-null", "warn");
+        check(kind, "takes what begins like localhost", "origin-suffix", "fail");
+        check(kind, "wants an origin", "origin-none", "fail");
+        check(kind, "takes every host", "host-bad", "warn");
+        check(kind, "takes every origin", "host-bad", "fail");
+        check(kind, "knows itself by number only", "host-good", "warn");
+        check(kind, "takes text", "csrf-simple", "warn");
+        check(kind, "takes every origin", "csrf-simple", "fail");
+    }
+}
+
+#[test]
+fn faults_with_other_sites_are_found() {
+    let kind = Kind::Legacy;
+    check(kind, "lets every origin in", "cors-preflight", "fail");
+    check(kind, "lets every origin in but refuses it", "cors-preflight", "warn");
+    check(kind, "lets every origin in", "cors-reflect", "fail");
+    check(kind, "reflects the origin", "cors-reflect", "fail");
+    check(kind, "lets every origin in but refuses it", "cors-reflect", "warn");
+    check(kind, "lets every origin in with credentials", "cors-star-cred", "fail");
+    check(kind, "lets in what begins like localhost", "cors-suffix", "fail");
+    check(kind, "lets every origin in", "cors-suffix", "skip");
+    check(kind, "weak cookie", "cookie", "warn");
+}
+
+#[test]
+fn faults_of_guards_are_found() {
+    let kind = Kind::Guarded;
+    check(kind, "lists tools for everybody", "auth-none", "fail");
+    check(kind, "ends sessions for everybody", "auth-none", "fail");
+    check(kind, "begins with everybody", "auth-none", "warn");
+    check(kind, "takes any token", "auth-garbage", "fail");
+    check(kind, "fails on bad tokens", "auth-garbage", "fail");
+    check(kind, "no challenge", "auth-challenge", "fail");
+    check(kind, "refuses strangers by 403", "auth-challenge", "fail");
+    check(kind, "no metadata at all", "auth-challenge", "warn");
+    check(kind, "metadata of another", "auth-metadata", "fail");
+    check(kind, "no issuer", "auth-metadata", "fail");
+    check(kind, "another issuer", "auth-metadata", "fail");
+    check(kind, "no S256", "auth-metadata", "fail");
+    check(kind, "no metadata at all", "auth-metadata", "skip");
+    check(kind, "takes tokens in the URL", "auth-query", "fail");
+    check(kind, "repeats the token", "leak", "fail");
+    let (outcome, _) = examine(kind, "challenge without metadata", &["--only", "auth-challenge"]);
+    assert_eq!(verdicts(&outcome)["auth-challenge"].0, "pass", "it is at its usual place");
+}
+
+#[test]
+fn faults_in_messages_are_found() {
+    for kind in [Kind::Legacy, Kind::Modern] {
+        check(kind, "calls JSON text", "ct", "fail");
+        check(kind, "may be sniffed", "nosniff", "warn");
+        check(kind, "silent to who takes JSON alone", "accept", "fail");
+        check(kind, "answers with text ids", "id-echo", "fail");
+        check(kind, "knows every method", "unknown-method", "fail");
+        check(kind, "drops what is not JSON", "parse", "fail");
+        check(kind, "takes what is not JSON", "parse", "fail");
+        check(kind, "takes batches", "batch", "warn");
+        check(kind, "shows its inside", "leak", "warn");
+    }
+    check(Kind::Legacy, "does not know ping", "ping", "fail");
+    check(Kind::Legacy, "has its own code for methods", "unknown-method", "warn");
+    check(Kind::Modern, "says 200 of unknown methods", "unknown-method", "fail");
+    check(Kind::Legacy, "answers notifications by 200", "notif", "fail");
+    check(Kind::Legacy, "answers notifications with a body", "notif", "fail");
+}
+
+#[test]
+fn faults_with_revisions_are_found() {
+    check(Kind::Legacy, "speaks every version", "version-offer", "fail");
+    check(Kind::Legacy, "refuses unknown versions", "version-offer", "fail");
+    check(Kind::Legacy, "takes any version", "version-hdr", "fail");
+    check(Kind::Modern, "takes any version", "version-hdr", "fail");
+    check(Kind::Modern, "has its own code for versions", "version-hdr", "fail");
+    check(Kind::Modern, "does not list versions", "version-hdr", "fail");
+    check(Kind::Modern, "does not read Mcp-Method", "hdr-mismatch", "fail");
+    check(Kind::Modern, "does not miss Mcp-Method", "hdr-missing", "fail");
+    check(Kind::Modern, "does not compare versions", "hdr-version", "fail");
+    check(Kind::Modern, "needs no context", "meta-missing", "fail");
+}
+
+#[test]
+fn faults_of_sessions_are_found() {
+    let kind = Kind::Legacy;
+    check(kind, "short session ids", "session-id", "warn");
+    check(kind, "counts sessions", "session-fresh", "warn");
+    check(kind, "one session for all", "session-fresh", "fail");
+    check(kind, "needs no session", "session-missing", "warn");
+    check(kind, "takes any session", "session-bogus", "fail");
+    check(kind, "says 400 of a session that is gone", "session-bogus", "warn");
+    check(kind, "forgets sessions", "session-sticky", "fail");
+    check(kind, "sessions go on", "session-delete", "fail");
+    check(kind, "fails to end sessions", "session-delete", "fail");
+    check(kind, "says 400 of a session that is gone", "session-delete", "fail");
+    check(Kind::Modern, "hands out sessions", "session-modern", "warn");
+    let (outcome, _) = examine(kind, "sessions cannot be ended", &["--only", "session-delete"]);
+    assert_eq!(verdicts(&outcome)["session-delete"].0, "pass", "405 is an answer");
+    let (outcome, _) = examine(kind, "keeps no sessions", &["--only", "session-*"]);
+    assert!(verdicts(&outcome).values().all(|(verdict, _)| verdict == "skip"), "{}", outcome.out);
+}
+
+#[test]
+fn faults_of_caching_are_found() {
+    for kind in [Kind::Legacy, Kind::Modern] {
+        check(kind, "cacheable", "cache-post", "fail");
+        check(kind, "out of a cache", "cache-hit", "warn");
+    }
+    check(Kind::Modern, "negative life", "cache-mcp", "fail");
+    check(Kind::Modern, "no cache scope", "cache-mcp", "fail");
+    check(Kind::Modern, "streams that proxies hold back", "sse-ttfb", "warn");
+    check(Kind::Modern, "streams", "sse-ttfb", "pass");
+}
+
+#[test]
+fn faults_of_documents_are_found() {
+    let kind = Kind::Legacy;
+    check(kind, "documents called JSON", "card-type", "warn");
+    check(kind, "documents called text", "card-type", "fail");
+    check(kind, "card without a version", "card-schema", "fail");
+    check(kind, "documents for nobody", "card-cors", "fail");
+    check(kind, "no ETag", "card-etag", "warn");
+    check(kind, "no 304", "card-etag", "warn");
+    check(kind, "card of another version", "card-live", "warn");
+    check(kind, "card of another URL", "card-live", "warn");
+    check(kind, "empty catalog", "catalog", "fail");
+    check(kind, "documents for nobody", "catalog", "fail");
+    check(kind, "no documents", "card-type", "skip");
+    check(kind, "no documents", "catalog", "skip");
+}
+
+#[test]
+fn who_has_no_token_cannot_tell() {
+    let (scratch, site) = (Scratch::new(), Site::start(Kind::Guarded, ""));
+    let outcome = run(&mut scratch.mcpmini(["doctor", "--json", &site.url]));
+    let found = verdicts(&outcome);
+    let check = |id: &str, expected: &str| assert_eq!(found[id].0, expected, "{id}: {found:#?}");
+    check("auth-none", "pass");
+    check("auth-challenge", "pass");
+    check("auth-metadata", "pass");
+    check("origin-bad", "pass");
+    check("host-bad", "pass");
+    for id in ["speech", "era", "ping", "unknown-method", "session-id", "version-hdr", "parse"] {
+        check(id, "unknown");
+    }
+    assert_eq!(outcome.code, 0, "what cannot be told is no failure");
+}
+
+#[test]
+fn a_url_without_an_mcp_server_fails() {
+    let url = crate::support::http_server(|_| crate::support::answer("200 OK", "{\"hello\":1}"));
+    let outcome = run(&mut Scratch::new().mcpmini(["doctor", "--json", "-t", "2s", &url]));
+    assert_eq!(verdicts(&outcome)["speech"].0, "fail");
+    assert_eq!(outcome.code, 1);
+}

@@ -1,0 +1,606 @@
+//! An MCP server over HTTP that does everything right, with one fault at a time.
+
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+pub(crate) const LEGACY: &str = "2025-11-25";
+pub(crate) const MODERN: &str = "2026-07-28";
+
+/// The token that opens a guarded server.
+pub(crate) const TOKEN: &str = "T-of-the-tests";
+
+/// What kind of server it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Sessions, opened by `initialize`.
+    Legacy,
+    /// Requests with a context of their own.
+    Modern,
+    /// Sessions, for those who have a token.
+    Guarded,
+    /// The binding of 2024-11-05.
+    Sse,
+}
+
+/// A server. It lives as long as the test program.
+pub(crate) struct Site {
+    /// Where it is.
+    pub(crate) url: String,
+    state: Arc<State>,
+}
+
+struct State {
+    kind: Kind,
+    fault: &'static str,
+    port: u16,
+    sessions: Mutex<Sessions>,
+}
+
+#[derive(Default)]
+struct Sessions {
+    count: u64,
+    open: Vec<String>,
+    /// Every request: the verb, and the method of the message in it.
+    seen: Vec<String>,
+    /// Whether somebody has to wait.
+    waits: bool,
+}
+
+struct Request {
+    verb: String,
+    path: String,
+    fields: HashMap<String, String>,
+    body: String,
+}
+
+struct Response {
+    status: u16,
+    fields: Vec<(&'static str, String)>,
+    body: String,
+}
+
+impl Site {
+    pub(crate) fn start(kind: Kind, fault: &'static str) -> Site {
+        let host = if fault == "bound to everything" { "0.0.0.0" } else { "127.0.0.1" };
+        let listener = TcpListener::bind((host, 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let state = Arc::new(State { kind, fault, port, sessions: Mutex::default() });
+        let shared = state.clone();
+        thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let state = shared.clone();
+                // A client that hangs up is no event.
+                thread::spawn(move || state.converse(stream));
+            }
+        });
+        Site { url: format!("http://127.0.0.1:{port}/mcp"), state }
+    }
+
+    /// The sessions that nobody has ended.
+    pub(crate) fn open_sessions(&self) -> usize {
+        self.state.sessions.lock().unwrap().open.len()
+    }
+
+    /// Whether the server lets somebody wait, or has.
+    pub(crate) fn waits(&self) -> bool {
+        self.state.sessions.lock().unwrap().waits
+    }
+
+    /// Every request so far.
+    pub(crate) fn seen(&self) -> Vec<String> {
+        self.state.sessions.lock().unwrap().seen.clone()
+    }
+}
+
+impl State {
+    fn has(&self, fault: &str) -> bool {
+        self.fault == fault
+    }
+
+    fn converse(&self, stream: TcpStream) -> Option<()> {
+        stream.set_nodelay(true).ok()?;
+        let mut reader = BufReader::new(stream.try_clone().ok()?);
+        let mut stream = stream;
+        loop {
+            let request = read(&mut reader)?;
+            if self.has("drops what is not JSON") && request.body == "{" {
+                return None;
+            }
+            if self.has("silent to who takes JSON alone")
+                && request.field("accept") == "application/json"
+                && request.verb == "POST"
+            {
+                self.sessions.lock().unwrap().waits = true;
+                thread::sleep(Duration::from_secs(5));
+            }
+            let mut response = self.respond(&request);
+            self.dress(&request, &mut response);
+            write(&mut stream, &response)?;
+        }
+    }
+
+    /// Adds the fields that every answer has.
+    fn dress(&self, request: &Request, response: &mut Response) {
+        let origin = request.field("origin");
+        let mut add = |name, value: &str| response.fields.push((name, value.to_owned()));
+        match self.fault {
+            "reflects the origin" if !origin.is_empty() => {
+                add("Access-Control-Allow-Origin", origin);
+            }
+            "lets every origin in" | "lets every origin in but refuses it" => {
+                add("Access-Control-Allow-Origin", "*");
+            }
+            "lets every origin in with credentials" => {
+                add("Access-Control-Allow-Origin", "*");
+                add("Access-Control-Allow-Credentials", "true");
+            }
+            "lets in what begins like localhost" if origin.starts_with("http://localhost") => {
+                add("Access-Control-Allow-Origin", origin);
+            }
+            "weak cookie" => add("Set-Cookie", "sid=1; Path=/"),
+            "strong cookie" => add("Set-Cookie", "sid=1; HttpOnly; SameSite=Strict"),
+            "cacheable" => add("Cache-Control", "public, max-age=60"),
+            "out of a cache" => add("Age", "17"),
+            _ => (),
+        }
+        if !self.has("may be sniffed") {
+            add("X-Content-Type-Options", "nosniff");
+        }
+    }
+
+    fn respond(&self, request: &Request) -> Response {
+        if let Some(refusal) = self.refuse_stranger(request) {
+            return refusal;
+        }
+        let (path, _) = request.path.split_once('?').unwrap_or((&request.path, ""));
+        if path != "/mcp" {
+            return self.document(path, request);
+        }
+        let message = serde_json::from_str::<Value>(&request.body);
+        let method = message.as_ref().ok().and_then(|it| it["method"].as_str()).unwrap_or_default();
+        self.sessions.lock().unwrap().seen.push(format!("{} {method}", request.verb));
+        if let Some(refusal) = self.refuse_unknown_caller(request) {
+            return refusal;
+        }
+        match (&*request.verb, self.kind) {
+            ("GET", Kind::Sse) => Response {
+                status: 200,
+                fields: vec![("Content-Type", "text/event-stream".to_owned())],
+                body: "event: endpoint\ndata: /message?session=1\n\n".to_owned(),
+            },
+            ("GET", _) if self.has("answers GET") => json_of(200, &json!({})),
+            ("DELETE", Kind::Legacy | Kind::Guarded) => self.end_session(request),
+            ("POST", Kind::Legacy | Kind::Guarded | Kind::Modern) => match message {
+                Ok(message) => self.post(request, &message),
+                Err(_) if self.has("takes what is not JSON") => empty(202),
+                Err(_) if self.has("shows its inside") => plain(
+                    400,
+                    "Traceback (most recent call last):\n  File \"/srv/app.py\", line 3, in main",
+                ),
+                Err(_) => error(400, &Value::Null, -32700, "Parse error"),
+            },
+            _ => empty(405),
+        }
+    }
+
+    /// The refusal of what a browser sends in the name of another site.
+    fn refuse_stranger(&self, request: &Request) -> Option<Response> {
+        let names = ["localhost", "127.0.0.1", "mcp.test"].map(|it| format!("{it}:{}", self.port));
+        let is_document =
+            request.path.contains("/server-card") || request.path.contains(".well-known");
+        if request.verb == "OPTIONS" || is_document {
+            return (request.verb == "OPTIONS").then(|| empty(204));
+        }
+        let origin = request.field("origin");
+        let is_own = names.iter().any(|name| origin == format!("http://{name}"));
+        let let_in = match self.fault {
+            "takes every origin"
+            | "reflects the origin"
+            | "lets every origin in"
+            | "lets every origin in with credentials" => true,
+            "takes the origin null" => origin == "null",
+            "takes what begins like localhost" | "lets in what begins like localhost" => {
+                origin.starts_with("http://localhost")
+            }
+            _ => false,
+        };
+        if !origin.is_empty() && !is_own && !let_in {
+            let status = if self.has("refuses origins by 400") { 400 } else { 403 };
+            return Some(error(status, &Value::Null, -32000, "this origin is not welcome"));
+        }
+        if origin.is_empty() && self.has("wants an origin") {
+            return Some(error(403, &Value::Null, -32000, "no origin"));
+        }
+        let host = request.field("host");
+        if self.has("knows itself by number only") && host.starts_with("localhost") {
+            return Some(error(421, &Value::Null, -32000, "another host"));
+        }
+        let any_host = ["takes every host", "takes every origin"].contains(&self.fault);
+        if !any_host && !names.iter().any(|name| name == host) {
+            return Some(error(421, &Value::Null, -32000, "this is another host"));
+        }
+        let is_json = request.field("content-type") == "application/json";
+        let takes_text = self.has("takes text") || self.has("takes every origin");
+        (request.verb == "POST" && !is_json && !takes_text)
+            .then(|| error(415, &Value::Null, -32000, "send JSON"))
+    }
+
+    /// The refusal of who does not prove who they are.
+    fn refuse_unknown_caller(&self, request: &Request) -> Option<Response> {
+        if self.kind != Kind::Guarded {
+            return None;
+        }
+        let sent = request.field("authorization");
+        let is_right = sent == format!("Bearer {TOKEN}");
+        let let_in = match self.fault {
+            "takes any token" => sent.starts_with("Bearer "),
+            "takes tokens in the URL" => request.path.contains("access_token="),
+            "lists tools for everybody" => request.body.contains("tools/list"),
+            "begins with everybody" => request.body.contains("initialize"),
+            "ends sessions for everybody" => request.verb == "DELETE",
+            _ => false,
+        };
+        if is_right || let_in {
+            return None;
+        }
+        let status = match self.fault {
+            "fails on bad tokens" if !sent.is_empty() => 500,
+            "refuses strangers by 403" => 403,
+            _ => 401,
+        };
+        let mut refusal = plain(status, "who are you?");
+        if self.has("repeats the token") {
+            refusal.body = format!("not good enough: {TOKEN}");
+        }
+        let challenge = match self.fault {
+            "no challenge" => return Some(refusal),
+            "challenge without metadata" | "no metadata at all" => r#"Bearer realm="x""#.to_owned(),
+            _ => format!(
+                "Bearer resource_metadata=\"http://127.0.0.1:{}/.well-known/oauth-protected-resource/mcp\"",
+                self.port
+            ),
+        };
+        refusal.fields.push(("WWW-Authenticate", challenge));
+        Some(refusal)
+    }
+
+    fn post(&self, request: &Request, message: &Value) -> Response {
+        if message.is_array() {
+            return match self.fault {
+                "takes batches" => json_of(200, &json!([])),
+                _ => error(400, &Value::Null, -32600, "one message at a time"),
+            };
+        }
+        match self.kind {
+            Kind::Modern => self.post_modern(request, message),
+            _ => self.post_legacy(request, message),
+        }
+    }
+
+    fn post_legacy(&self, request: &Request, message: &Value) -> Response {
+        let (id, method) = (&message["id"], message["method"].as_str().unwrap_or_default());
+        if method == "server/discover" {
+            return error(400, id, -32600, "no session");
+        }
+        if method == "initialize" {
+            return self.open_session(id, message);
+        }
+        let session = request.field("mcp-session-id");
+        let version = request.field("mcp-protocol-version");
+        if !self.has("keeps no sessions") {
+            let is_open = self.sessions.lock().unwrap().open.iter().any(|open| open == session);
+            match session {
+                "" if !self.has("needs no session") => {
+                    return error(400, id, -32000, "which session?");
+                }
+                _ if is_open || self.has("takes any session") || session.is_empty() => (),
+                _ if self.has("says 400 of a session that is gone") => {
+                    return error(400, id, -32000, "no such session");
+                }
+                _ => return error(404, id, -32001, "no such session"),
+            }
+        }
+        if version == "1900-01-01" && !self.has("takes any version") {
+            return error(400, id, -32000, "no such version");
+        }
+        if id.is_null() {
+            let status = if self.has("answers notifications by 200") { 200 } else { 202 };
+            return match self.has("answers notifications with a body") {
+                true => json_of(202, &Value::Null),
+                false => empty(status),
+            };
+        }
+        self.answer(id, method)
+    }
+
+    fn open_session(&self, id: &Value, message: &Value) -> Response {
+        let offered = message["params"]["protocolVersion"].as_str().unwrap_or_default();
+        let settled = if self.has("speaks every version") { offered } else { LEGACY };
+        if self.has("refuses unknown versions") && offered != LEGACY {
+            return error(200, id, -32602, "Unsupported protocol version");
+        }
+        let result = json!({
+            "protocolVersion": settled, "capabilities": { "tools": {} },
+            "serverInfo": { "name": "test", "version": "1.0.0" },
+        });
+        let mut response = result_of(id, &result);
+        if !self.has("keeps no sessions") {
+            let mut sessions = self.sessions.lock().unwrap();
+            sessions.count += 1;
+            let count = sessions.count;
+            let session = match self.fault {
+                "counts sessions" => format!("2f1c5b0e-6f0a-4a53-9a53-{count:012x}"),
+                "short session ids" => format!("{:04x}", count.wrapping_mul(0x9e37) & 0xffff),
+                "one session for all" => "2f1c5b0e-6f0a-4a53-9a53-0d6c7a1b2c3d".to_owned(),
+                _ => random(count),
+            };
+            sessions.open.push(session.clone());
+            response.fields.push(("Mcp-Session-Id", session));
+        }
+        response
+    }
+
+    fn end_session(&self, request: &Request) -> Response {
+        if self.has("sessions cannot be ended") {
+            return empty(405);
+        }
+        if self.has("fails to end sessions") {
+            return plain(500, "oh no");
+        }
+        let session = request.field("mcp-session-id");
+        let mut sessions = self.sessions.lock().unwrap();
+        let before = sessions.open.len();
+        if !self.has("sessions go on") {
+            sessions.open.retain(|open| open != session);
+        }
+        empty(if before == 0 { 404 } else { 200 })
+    }
+
+    fn post_modern(&self, request: &Request, message: &Value) -> Response {
+        let (id, method) = (&message["id"], message["method"].as_str().unwrap_or_default());
+        let version = request.field("mcp-protocol-version");
+        let said = &message["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"];
+        if method == "initialize" {
+            let text = match self.fault {
+                "does not say what it speaks" => "no",
+                _ => "this server speaks 2026-07-28 only",
+            };
+            return error(400, id, -32020, text);
+        }
+        if said.is_null() && !self.has("needs no context") {
+            return error(400, id, -32602, "the request has no _meta");
+        }
+        let mirrored = request.field("mcp-method");
+        let fits = match self.fault {
+            "does not read Mcp-Method" => *said == version,
+            "does not miss Mcp-Method" => {
+                (mirrored.is_empty() || mirrored == method) && *said == version
+            }
+            "does not compare versions" => mirrored == method,
+            "needs no context" => mirrored == method,
+            _ => mirrored == method && *said == version,
+        };
+        if !fits {
+            return error(400, id, -32020, "header and body differ");
+        }
+        if version == "1900-01-01" && !self.has("takes any version") {
+            let code = if self.has("has its own code for versions") { -32000 } else { -32022 };
+            let data = match self.fault {
+                "does not list versions" => json!({}),
+                _ => json!({ "supported": [MODERN], "requested": version }),
+            };
+            let fault = json!({ "code": code, "message": "unsupported", "data": data });
+            return json_of(400, &json!({ "jsonrpc": "2.0", "id": id, "error": fault }));
+        }
+        self.answer(id, method)
+    }
+
+    /// The answer to a request that is in order.
+    fn answer(&self, id: &Value, method: &str) -> Response {
+        let texts = self.has("answers with text ids");
+        let text = json!(id.to_string());
+        let id = if texts && id.is_number() { &text } else { id };
+        let result = match method {
+            "ping" if self.has("does not know ping") => return error(200, id, -32601, "no"),
+            "ping" => json!({}),
+            "server/discover" if self.kind == Kind::Modern => json!({
+                "supportedVersions": [MODERN], "capabilities": { "tools": {} },
+            }),
+            "tools/list" => json!({ "tools": [] }),
+            _ => {
+                let status = match (self.kind, self.fault) {
+                    (Kind::Modern, "says 200 of unknown methods") => 200,
+                    (Kind::Modern, _) => 404,
+                    _ => 200,
+                };
+                return match self.fault {
+                    "knows every method" => result_of(id, &json!({})),
+                    "has its own code for methods" => error(200, id, -32602, "no such method"),
+                    "forgets sessions" => plain(404, "which session?"),
+                    _ => error(status, id, -32601, "Method not found"),
+                };
+            }
+        };
+        if self.has("forgets sessions") && method == "tools/list" {
+            return plain(404, "which session?");
+        }
+        self.hinted(id, result)
+    }
+
+    /// A result, with what the modern era wants in each.
+    fn hinted(&self, id: &Value, mut result: Value) -> Response {
+        if self.kind == Kind::Modern {
+            let info = json!({ "name": "test", "version": "1.0.0" });
+            result["_meta"] = json!({ "io.modelcontextprotocol/serverInfo": info });
+            result["resultType"] = "complete".into();
+            result["ttlMs"] = if self.has("negative life") { json!(-1) } else { json!(0) };
+            if !self.has("no cache scope") {
+                result["cacheScope"] = "private".into();
+            }
+        }
+        let mut response = result_of(id, &result);
+        if self.fault.starts_with("streams") {
+            response.body = format!("data: {}\n\n", response.body);
+            response.fields[0].1 = "text/event-stream".to_owned();
+            if !self.has("streams that proxies hold back") {
+                response.fields.push(("X-Accel-Buffering", "no".to_owned()));
+            }
+        }
+        if self.has("calls JSON text") {
+            response.fields[0].1 = "text/plain".to_owned();
+        }
+        if self.has("hands out sessions") {
+            response.fields.push(("Mcp-Session-Id", random(1)));
+        }
+        response
+    }
+
+    /// The card, the catalog, and the metadata of a guarded server.
+    fn document(&self, path: &str, request: &Request) -> Response {
+        let origin = format!("http://127.0.0.1:{}", self.port);
+        let (kind, mut document) = match path {
+            "/mcp/server-card" => ("application/mcp-server-card+json", self.card(&origin)),
+            "/.well-known/ai-catalog.json" if self.has("empty catalog") => {
+                ("application/ai-catalog+json", json!({ "specVersion": "1.0", "entries": [] }))
+            }
+            "/.well-known/ai-catalog.json" => {
+                let url = format!("{origin}/mcp/server-card");
+                let entry = json!({
+                    "identifier": "urn:x", "type": "application/mcp-server-card+json", "url": url,
+                });
+                let document = json!({ "specVersion": "1.0", "entries": [entry] });
+                ("application/ai-catalog+json", document)
+            }
+            _ if self.kind != Kind::Guarded || self.has("no metadata at all") => return empty(404),
+            "/.well-known/oauth-protected-resource/mcp" => {
+                let resource = match self.fault {
+                    "metadata of another" => "https://other.example/mcp".to_owned(),
+                    _ => format!("{origin}/mcp"),
+                };
+                let servers = if self.has("no issuer") { json!([]) } else { json!([origin]) };
+                let document = json!({ "resource": resource, "authorization_servers": servers });
+                ("application/json", document)
+            }
+            "/.well-known/oauth-authorization-server" => {
+                let methods = if self.has("no S256") { json!(["plain"]) } else { json!(["S256"]) };
+                let issuer = if self.has("another issuer") { "https://x.example" } else { &origin };
+                let document =
+                    json!({ "issuer": issuer, "code_challenge_methods_supported": methods });
+                ("application/json", document)
+            }
+            _ => return empty(404),
+        };
+        if self.has("no documents") {
+            return empty(404);
+        }
+        if self.has("card without a version") && path == "/mcp/server-card" {
+            document["version"] = Value::Null;
+        }
+        let is_fresh = request.field("if-none-match") == "\"v1\"" && !self.has("no 304");
+        let mut response = json_of(if is_fresh { 304 } else { 200 }, &document);
+        if is_fresh {
+            response.body.clear();
+        }
+        response.fields[0].1 = match self.fault {
+            "documents called JSON" => "application/json",
+            "documents called text" => "text/plain",
+            _ => kind,
+        }
+        .to_owned();
+        if !self.has("documents for nobody") {
+            response.fields.push(("Access-Control-Allow-Origin", "*".to_owned()));
+        }
+        if !self.has("no ETag") {
+            response.fields.push(("ETag", "\"v1\"".to_owned()));
+            response.fields.push(("Cache-Control", "public, max-age=3600".to_owned()));
+        }
+        response
+    }
+
+    fn card(&self, origin: &str) -> Value {
+        let url = match self.fault {
+            "card of another URL" => "https://other.example/mcp".to_owned(),
+            _ => format!("{origin}/mcp"),
+        };
+        json!({
+            "$schema": "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json",
+            "name": "com.example/test",
+            "version": if self.has("card of another version") { "2.0.0" } else { "1.0.0" },
+            "description": "a test", "remotes": [{ "type": "streamable-http", "url": url }],
+        })
+    }
+}
+
+impl Request {
+    fn field(&self, name: &str) -> &str {
+        self.fields.get(name).map_or("", String::as_str)
+    }
+}
+
+/// Text that looks random, and is another for each number.
+fn random(seed: u64) -> String {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut word = || {
+        state = (state ^ (state >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9).wrapping_add(seed);
+        state
+    };
+    format!("{:016x}{:016x}", word(), word())
+}
+
+fn result_of(id: &Value, result: &Value) -> Response {
+    json_of(200, &json!({ "jsonrpc": "2.0", "id": id, "result": result }))
+}
+
+fn error(status: u16, id: &Value, code: i32, message: &str) -> Response {
+    let error = json!({ "code": code, "message": message });
+    json_of(status, &json!({ "jsonrpc": "2.0", "id": id, "error": error }))
+}
+
+fn json_of(status: u16, body: &Value) -> Response {
+    let fields = vec![("Content-Type", "application/json".to_owned())];
+    Response { status, fields, body: body.to_string() }
+}
+
+fn plain(status: u16, body: &str) -> Response {
+    let fields = vec![("Content-Type", "text/plain".to_owned())];
+    Response { status, fields, body: body.to_owned() }
+}
+
+fn empty(status: u16) -> Response {
+    Response { status, fields: Vec::new(), body: String::new() }
+}
+
+fn read(reader: &mut impl BufRead) -> Option<Request> {
+    let mut line = String::new();
+    if reader.read_line(&mut line).ok()? == 0 {
+        return None;
+    }
+    let mut words = line.split_whitespace().map(str::to_owned);
+    let (verb, path) = (words.next()?, words.next()?);
+    let mut fields = HashMap::new();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        let Some((name, value)) = line.split_once(':') else { break };
+        fields.insert(name.to_ascii_lowercase(), value.trim().to_owned());
+    }
+    let length = fields.get("content-length").and_then(|length| length.parse().ok());
+    let mut body = String::new();
+    reader.take(length.unwrap_or(0)).read_to_string(&mut body).ok()?;
+    Some(Request { verb, path, fields, body })
+}
+
+fn write(stream: &mut TcpStream, response: &Response) -> Option<()> {
+    let Response { status, fields, body } = response;
+    let mut head = format!("HTTP/1.1 {status} -\r\nContent-Length: {}\r\n", body.len());
+    for (name, value) in fields {
+        head += &format!("{name}: {value}\r\n");
+    }
+    stream.write_all(format!("{head}\r\n{body}").as_bytes()).ok()
+}

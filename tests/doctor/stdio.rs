@@ -1,0 +1,92 @@
+//! The checks of a process.
+
+use serde_json::Value;
+
+use crate::support::{Scratch, demo_path, processes_with, run};
+
+/// The demo server with a fault. `DEMO` stands for its program, and for where it keeps its log.
+fn demo(fault: &str) -> String {
+    if fault.is_empty() { "DEMO".to_owned() } else { format!("DEMO --fault {fault}") }
+}
+
+/// A script, in which `"$@"` starts the demo server.
+fn in_shell(script: &str) -> String {
+    format!("sh -c '{script}' sh DEMO")
+}
+
+/// Examines a server; the verdict and the evidence of one check, and those of all that complain.
+fn examine(server: &str, id: &str) -> ((String, String), Vec<String>) {
+    let scratch = Scratch::new();
+    let log = scratch.path("log");
+    let program = format!("'{}' --log '{}'", demo_path(), log.display());
+    let server = format!("exec:{}", server.replace("DEMO", &program));
+    let words = ["doctor", "--json", "-t", "1s", "--env", "API_TOKEN=hunter2-hunter2", &server];
+    let outcome = run(&mut scratch.mcpmini(words));
+    let lines: Vec<Value> =
+        outcome.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let text = |line: &Value, name: &str| line[name].as_str().unwrap().to_owned();
+    let line = lines.iter().find(|line| line["check"] == id);
+    let line = line.unwrap_or_else(|| panic!("{id}: {} {}", outcome.out, outcome.err));
+    let complaints = lines.iter().filter(|it| it["verdict"] != "pass" && it["verdict"] != "skip");
+    let complaints = complaints.map(|it| format!("{} {}", text(it, "check"), text(it, "verdict")));
+    let left = processes_with(&log.display().to_string());
+    assert!(left.is_empty(), "{server}: {left:?} are left");
+    ((text(line, "verdict"), text(line, "evidence")), complaints.collect())
+}
+
+#[test]
+fn a_server_that_is_right_has_no_faults() {
+    for flags in ["", "--era legacy", "--era modern"] {
+        let (_, complaints) = examine(&format!("DEMO {flags}"), "stdio-era");
+        assert!(complaints.is_empty(), "{flags}: {complaints:?}");
+    }
+}
+
+/// Whether a check comes to a verdict on a server, and to another on the server that is right.
+#[track_caller]
+fn check(server: &str, id: &str, expected: &str) {
+    let ((found, evidence), _) = examine(server, id);
+    assert_eq!(found, expected, "{server}, {id}: {evidence}");
+    let ((found, _), _) = examine(&demo(""), id);
+    assert_ne!(found, expected, "{id}: the same without the fault");
+}
+
+#[test]
+fn faults_of_the_conversation_are_found() {
+    check(&demo("noise"), "stdio-stdout", "fail");
+    check(&demo("text-ids"), "stdio-ping", "fail");
+    check(&demo("any-method"), "stdio-unknown-method", "fail");
+    check(&demo("own-code"), "stdio-unknown-method", "warn");
+    check(&demo("talkative"), "stdio-notification", "fail");
+    check(&demo("any-version"), "stdio-version", "fail");
+    check(&demo("fragile"), "stdio-parse", "warn");
+    check(&demo("port"), "stdio-listen", "warn");
+    check(&demo("blab"), "stdio-secrets", "fail");
+}
+
+#[test]
+fn faults_of_the_end_are_found() {
+    check(&demo("stay"), "stdio-eof", "warn");
+    check(&demo("orphan"), "stdio-orphans", "warn");
+    check(&demo("stay"), "stdio-orphans", "unknown");
+    check(&in_shell("\"$@\"; exit 3"), "stdio-exit", "warn");
+    check(&in_shell("trap \"\" TERM; exec \"$@\" --fault stay"), "stdio-sigterm", "warn");
+    check(&demo("stay"), "stdio-exit", "unknown");
+    check(&in_shell("exec \"$@\" 2>&1"), "stdio-command", "warn");
+}
+
+#[test]
+fn a_server_that_does_not_start_is_unreachable() {
+    let check = |server: &str, words: &str| {
+        let scratch = Scratch::new();
+        let server = format!("exec:{server}");
+        let mut command = scratch.mcpmini(["doctor", "--start-timeout", "3s", &server]);
+        let outcome = run(&mut command);
+        assert_eq!((outcome.code, &*outcome.out), (4, ""), "{}", outcome.err);
+        assert!(outcome.err.contains(words), "{}", outcome.err);
+    };
+    check("/no/such/program", "no such file");
+    let demo = |fault| format!("'{}' --fault {fault}", demo_path());
+    check(&demo("exit"), "exit status 3; its last words: fatal: the database is not there");
+    check(&demo("silent"), "did not answer within");
+}

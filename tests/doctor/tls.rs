@@ -1,0 +1,95 @@
+//! Encryption: the certificate, and what is answered without one.
+
+#![expect(clippy::print_stdout, reason = "a test that is skipped says so")]
+
+use std::fs::File;
+use std::io::{BufReader, Read, Write};
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::thread;
+
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+
+use crate::support::{Outcome, Scratch, run};
+
+/// Makes a certificate for this machine that is good for so many days; none, with a printed reason,
+/// where there is no openssl.
+fn certificate(scratch: &Scratch, days: u32) -> Option<(String, String)> {
+    let script = format!(
+        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days {days} \
+         -keyout key.pem -out cert.pem -subj /CN=localhost \
+         -addext subjectAltName=IP:127.0.0.1 -addext basicConstraints=critical,CA:FALSE"
+    );
+    let made = run(&mut scratch.shell(&script));
+    if made.code != 0 {
+        println!("skipped: no certificate: {}", made.err);
+        return None;
+    }
+    let path = |name: &str| scratch.path(name).into_os_string().into_string().unwrap();
+    Some((path("cert.pem"), path("key.pem")))
+}
+
+/// A server that refuses everything, over TLS. Returns its URL.
+fn serve(certificate: &str, key: &str) -> String {
+    let chain = CertificateDer::pem_reader_iter(BufReader::new(File::open(certificate).unwrap()));
+    let chain = chain.map(Result::unwrap).collect();
+    let key = PrivateKeyDer::from_pem_file(key).unwrap();
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let config = ServerConfig::builder_with_provider(provider);
+    let config = config.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
+    let config = Arc::new(config.with_single_cert(chain, key).unwrap());
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("https://{}/mcp", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            let connection = ServerConnection::new(config.clone()).unwrap();
+            let mut stream = StreamOwned::new(connection, stream);
+            // A client that hangs up is no event.
+            let _ = stream.read(&mut [0; 8 << 10]);
+            let head = "HTTP/1.1 404 -\r\nContent-Length: 0\r\nConnection: close\r\n";
+            let strict = "Strict-Transport-Security: max-age=60\r\n\r\n";
+            let _ = stream.write_all(format!("{head}{strict}").as_bytes());
+            stream.conn.send_close_notify();
+            let _ = stream.flush();
+        }
+    });
+    url
+}
+
+fn doctor(scratch: &Scratch, words: &[&str]) -> Outcome {
+    let only = ["doctor", "-t", "5s", "--only", "tls", "--only", "tls-expiry"];
+    run(&mut scratch.mcpmini(only.iter().chain(words)))
+}
+
+#[test]
+fn certificates_end() {
+    let check = |days, expected: &str, evidence: &str| {
+        let scratch = Scratch::new();
+        let Some((certificate, key)) = certificate(&scratch, days) else { return };
+        let url = serve(&certificate, &key);
+        let outcome = doctor(&scratch, &["--cacert", &certificate, &url]);
+        let lines: Vec<Vec<&str>> =
+            outcome.out.lines().map(|line| line.split('\t').collect()).collect();
+        assert_eq!(lines.len(), 2, "{}{}", outcome.out, outcome.err);
+        assert_eq!(lines[0][..2], ["PASS", "tls"], "{}", outcome.out);
+        assert!(lines[0][3].ends_with("Strict-Transport-Security: max-age=60"), "{}", outcome.out);
+        assert_eq!(lines[1][..2], [expected, "tls-expiry"], "{}", outcome.out);
+        assert!(lines[1][3].starts_with(evidence), "{}", outcome.out);
+    };
+    check(90, "PASS", "good for 89 days; TLS 1.3");
+    check(5, "WARN", "good for 4 days; TLS 1.3");
+}
+
+#[test]
+fn a_certificate_that_nobody_trusts_is_no_connection() {
+    let scratch = Scratch::new();
+    let Some((certificate, key)) = certificate(&scratch, 90) else { return };
+    let url = serve(&certificate, &key);
+    let outcome = doctor(&scratch, &[&url]);
+    assert_eq!((outcome.code, &*outcome.out), (4, ""), "{}", outcome.err);
+    assert!(outcome.err.contains("no certificate that is trusted"), "{}", outcome.err);
+    let outcome = doctor(&scratch, &["--insecure", &url]);
+    assert!(outcome.out.starts_with("UNKNOWN\ttls\t"), "{}{}", outcome.out, outcome.err);
+}

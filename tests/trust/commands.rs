@@ -1,0 +1,233 @@
+//! `mcpmini trust`.
+
+use serde_json::{Value, json};
+
+use super::support::{Scratch, demo, run};
+use super::terminal::{CTRL_D, Terminal};
+use super::world::{World, digest_in};
+use super::{ADD, ECHO, ERAS};
+
+const ZEROS: &str = "sha256:0000000000000000000000000000000000000000000000000000000000000000";
+
+#[test]
+fn a_change_is_accepted_by_its_hash_and_by_no_other() {
+    for era in ERAS {
+        let world = World::new(era);
+        world.expect(&ECHO, 0, "hi\n");
+        world.patch(json!({ "tools": { "echo": { "title": "Other" } } }));
+        let told = world.expect(&ECHO, 8, "");
+        let digest = digest_in(&told);
+        world.requests();
+        let told = world.expect(&["trust", "accept", "demo"], 8, "");
+        assert_eq!(digest_in(&told), digest, "the command to accept it is told");
+        let told = world.expect(&["trust", "accept", "demo", "--accept", ZEROS], 8, "");
+        assert!(told.contains("it is not what you accept; it is now"), "{told}");
+        assert!(told.contains("/title"), "{told}");
+        let told = world.expect(&["trust", "accept", "demo", "--accept", "sha256:1"], 2, "");
+        assert!(told.contains("64 hexadecimal digits"), "{told}");
+        world.expect(&["trust", "accept", "demo", "--accept", &digest], 0, "");
+        assert_eq!(world.requests(), [] as [String; 0], "nothing is started for that");
+        assert_eq!(world.expect(&ECHO, 0, "hi\n"), "");
+        assert_eq!(world.records()[0]["consent"], "user");
+        world.expect(&["trust", "accept", "demo"], 0, "");
+    }
+}
+
+#[test]
+fn what_changes_once_more_is_not_what_was_accepted() {
+    let world = World::new("legacy");
+    world.expect(&ECHO, 0, "hi\n");
+    world.patch(json!({ "tools": { "echo": { "title": "Other" } } }));
+    let first = digest_in(&world.expect(&ECHO, 8, ""));
+    world.patch(json!({ "tools": { "echo": { "title": "Yet another" } } }));
+    let second = digest_in(&world.expect(&ECHO, 8, ""));
+    world.expect(&["trust", "accept", "demo", "--accept", &first], 8, "");
+    world.expect(&["trust", "accept", "demo", "--accept", &second], 0, "");
+    // What was accepted is not what is there now.
+    world.patch(json!({ "tools": { "echo": { "title": "Other" } } }));
+    world.expect(&ECHO, 8, "");
+}
+
+#[test]
+fn differences_are_shown_in_words_and_as_json() {
+    for era in ERAS {
+        let world = World::new(era);
+        world.expect(&["trust", "diff", "demo"], 8, "");
+        world.expect(&ECHO, 0, "hi\n");
+        world.expect(&["trust", "diff", "demo"], 0, "");
+        world.patch(json!({
+            "info": { "version": "2" }, "capabilities": { "x": {} },
+            "tools": { "echo": { "description": "A\u{202e}B" }, "new": {}, "add": null },
+        }));
+        let shown = world.run(&["trust", "diff", "demo"]);
+        assert_eq!(shown.code, 8);
+        let expected = "it is of another version: 1.0.0 → 2\n\
+             it can do more: x\n\
+             the tool \"echo\" has changed:\n  /description\n    - \"Gives the text back\"\n    \
+             + \"A\\u{202e}B\"\n\
+             there is a new tool, \"new\"\n\
+             the tool \"add\" is gone\n";
+        assert_eq!(shown.out, expected);
+        let json = world.run(&["trust", "diff", "demo", "--json"]);
+        let json: Value = serde_json::from_str(&json.out).unwrap();
+        let facets: Vec<_> = json["changes"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|change| format!("{} {}", change["facet"], change["change"]).replace('"', ""))
+            .collect();
+        let expected =
+            ["version changed", "capabilities added", "tool changed", "tool added", "tool removed"];
+        assert_eq!(facets, expected);
+        assert_eq!(json["digest"], digest_in(&shown.err));
+        // What was shown is what is accepted.
+        world.expect(&["trust", "accept", "demo", "--accept", &digest_in(&shown.err)], 0, "");
+        world.expect(&["trust", "diff", "demo"], 0, "");
+    }
+}
+
+#[test]
+fn a_server_is_shown_as_it_is_and_listed_as_it_is_known() {
+    let world = World::new("legacy");
+    let listed = |world: &World| world.run(&["trust", "list", "--json"]).out;
+    assert_eq!(listed(&world), "");
+    let shown = world.run(&["trust", "show", "demo"]);
+    assert_eq!(shown.code, 0, "{}", shown.err);
+    for part in
+        ["name         demo\n", "state        unknown\n", "identity     demo-server 1.0.0\n"]
+    {
+        assert!(shown.out.contains(part), "{part}: {}", shown.out);
+    }
+    assert_eq!(listed(&world), "", "to look is not to trust");
+    world.expect(&ECHO, 0, "hi\n");
+    let shown: Value =
+        serde_json::from_str(&world.run(&["trust", "show", "demo", "-j"]).out).unwrap();
+    assert_eq!((&shown["state"], &shown["name"]), (&"accepted".into(), &"demo".into()));
+    assert_eq!(shown["facets"]["tools"].as_object().unwrap().len(), 23);
+    let row: Value = serde_json::from_str(&listed(&world)).unwrap();
+    assert_eq!((&row["name"], &row["state"]), (&"demo".into(), &"accepted".into()));
+    assert_eq!((&row["consent"], &row["digest"]), (&"first-use".into(), &shown["digest"]));
+    world.patch(json!({ "tools": { "echo": { "title": "Other" } } }));
+    world.expect(&ECHO, 8, "");
+    assert!(listed(&world).contains(r#""state":"changed""#));
+}
+
+#[test]
+fn a_revoked_server_is_not_used_until_it_is_added_again() {
+    for era in ERAS {
+        let world = World::new(era);
+        world.expect(&ECHO, 0, "hi\n");
+        world.expect(&["trust", "revoke", "demo"], 0, "");
+        world.requests();
+        for words in [&ECHO[..], &["tools", "demo"], &["ping", "demo"], &["trust", "diff", "demo"]]
+        {
+            let told = world.expect(words, 8, "");
+            assert!(told.contains("the trust in it was taken back"), "{told}");
+            assert!(told.contains("mcpmini trust add demo"), "{told}");
+        }
+        assert_eq!(world.requests(), [] as [String; 0]);
+        assert!(world.run(&["trust", "list"]).out.starts_with("demo\trevoked\t"));
+        world.expect(&["trust", "accept", "demo", "--accept", ZEROS], 8, "");
+        let told = world.expect(&["trust", "add", "demo"], 8, "");
+        assert!(told.contains("identity     demo-server 1.0.0"), "{told}");
+        world.expect(&["trust", "add", "demo", "--accept", ZEROS], 8, "");
+        world.expect(&ECHO, 8, "");
+        world.expect(&["trust", "add", "demo", "--accept", &digest_in(&told)], 0, "");
+        assert_eq!(world.expect(&ECHO, 0, "hi\n"), "");
+    }
+}
+
+#[test]
+fn strictly_only_the_users_word_counts() {
+    for era in ERAS {
+        let world = World::new(era);
+        let strict =
+            |words: &[&str]| run(world.scratch.mcpmini(words).env("MCPMINI_TRUST", "strict"));
+        let refused = strict(&ECHO);
+        assert_eq!(refused.code, 8);
+        assert!(refused.err.contains("mcpmini trust show demo"), "{}", refused.err);
+        assert_eq!((world.records().len(), world.requests().len()), (0, 0));
+        let told = world.expect(&["trust", "add", "demo"], 8, "");
+        world.expect(&["trust", "add", "demo", "--accept", &digest_in(&told)], 0, "");
+        let used = strict(&ECHO);
+        assert_eq!((used.code, used.out.as_str(), used.err.as_str()), (0, "hi\n", ""));
+        world.patch(json!({ "tools": { "other": {} } }));
+        let refused = strict(&ECHO);
+        assert_eq!(refused.code, 8, "{era}: any change of what is looked at counts");
+        assert!(refused.err.contains("there is a new tool"), "{}", refused.err);
+        world.expect(&["trust", "accept", "demo", "--accept", &digest_in(&refused.err)], 0, "");
+        assert_eq!(strict(&ECHO).code, 0);
+    }
+}
+
+#[test]
+fn the_command_to_accept_means_the_same_server() {
+    let scratch = Scratch::new();
+    let patch = scratch.write("patch", "{}");
+    let server = demo(&format!("--patch {patch}"));
+    let words =
+        ["call", &server, "echo", "text=hi", "--arg", "--ttl", "--arg", "5", "--env", "A=b c"];
+    assert_eq!(run(&mut scratch.mcpmini(words)).code, 0);
+    scratch.write("patch", r#"{"tools":{"echo":{"title":"Other"}}}"#);
+    let told = run(&mut scratch.mcpmini(words));
+    assert_eq!(told.code, 8);
+    let command =
+        told.err.lines().find_map(|line| line.split("if that is right: ").nth(1)).unwrap();
+    let command = command.replacen("mcpmini", "\"$mcpmini\"", 1);
+    let accepted = run(&mut scratch.shell(&command));
+    assert_eq!((accepted.code, accepted.err.as_str()), (0, ""), "{command}");
+    assert_eq!(run(&mut scratch.mcpmini(words)).code, 0);
+    // Without these arguments it is another one, which nobody has used yet.
+    assert_eq!(run(&mut scratch.mcpmini(["trust", "accept", &server])).code, 8);
+}
+
+#[test]
+fn at_a_terminal_a_change_is_accepted_by_a_yes_and_nothing_else() {
+    let world = World::new("legacy");
+    world.expect(&ECHO, 0, "hi\n");
+    world.patch(json!({ "tools": { "echo": { "description": "Evil\u{1b}[2J" } } }));
+    world.expect(&ECHO, 8, "");
+    for (answer, code) in [("\n", 8), ("n\n", 8), ("what?\n", 8), (CTRL_D, 8), ("y\n", 0)] {
+        let Some(mut terminal) = Terminal::open() else { return };
+        let mut command = world.scratch.mcpmini(["trust", "accept", "demo"]);
+        let mut child = terminal.attach(&mut command).spawn().unwrap();
+        drop(command);
+        terminal.expect(r#"+ "Evil\u001b[2J""#);
+        terminal.expect("Accept that? [y/N] ");
+        terminal.press(answer);
+        assert_eq!(child.wait().unwrap().code(), Some(code), "{answer:?}");
+    }
+    world.expect(&ECHO, 0, "hi\n");
+}
+
+#[test]
+fn a_call_never_asks() {
+    let world = World::new("legacy");
+    world.expect(&ADD, 0, "3\n");
+    world.patch(json!({ "tools": { "add": { "title": "Other" } } }));
+    let Some(terminal) = Terminal::open() else { return };
+    let mut command = world.scratch.mcpmini(ADD);
+    let mut child = terminal.attach(&mut command).spawn().unwrap();
+    drop(command);
+    assert_eq!(child.wait().unwrap().code(), Some(8));
+    let shown = terminal.close();
+    assert!(shown.contains("mcpmini trust accept demo --accept sha256:"), "{shown}");
+}
+
+#[test]
+fn words_that_make_no_sense_are_told() {
+    let world = World::new("legacy");
+    let check = |words: &[&str], expected: &str| {
+        let told = world.expect(words, 2, "");
+        assert!(told.contains(expected), "{words:?}: {told}");
+    };
+    check(&["trust"], "trust needs ACTION");
+    check(&["trust", "believe", "demo"], "is none of list, show, diff, add, accept, revoke");
+    check(&["trust", "show"], "trust needs SERVER");
+    check(&["trust", "list", "demo"], "does not take so many words");
+    check(
+        &["trust", "diff", "demo", "--accept", ZEROS],
+        "--accept needs trust add or trust accept",
+    );
+    world.expect(&["trust", "revoke", "nobody"], 9, "");
+}

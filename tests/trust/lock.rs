@@ -1,0 +1,187 @@
+//! `mcpmini lock`, and `--lock`.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::support::{HttpDemo, Outcome, run, run_with_input};
+use super::world::World;
+use super::{ECHO, ERAS};
+
+/// Runs as a machine that has never seen the server, with the lock file.
+fn ci(world: &World, words: &[&str]) -> Outcome {
+    let mut command = world.scratch.mcpmini(words);
+    command.args(["--lock", "mcpmini.lock.json"]);
+    run(command
+        .env("XDG_STATE_HOME", world.scratch.path("ci/state"))
+        .env("XDG_CACHE_HOME", world.scratch.path("ci/cache")))
+}
+
+#[track_caller]
+fn locked(era: &str) -> World {
+    let world = World::new(era);
+    let outcome = world.run(&["lock", "demo"]);
+    assert_eq!((outcome.code, outcome.err.as_str()), (0, ""));
+    assert!(outcome.out.starts_with("demo\tlocked\t23\tsha256:"), "{}", outcome.out);
+    world
+}
+
+#[test]
+fn a_server_is_used_elsewhere_as_it_was_locked() {
+    for era in ERAS {
+        let world = locked(era);
+        let text = fs::read_to_string(world.scratch.path("mcpmini.lock.json")).unwrap();
+        let file: Value = serde_json::from_str(&text).unwrap();
+        let server = &file["servers"]["demo"];
+        assert_eq!(server["identity"]["name"], "demo-server");
+        assert!(server["consent_digest"].as_str().unwrap().starts_with("sha256:"));
+        assert!(
+            !text.contains(world.scratch.path("").to_str().unwrap()),
+            "no path of this machine"
+        );
+        for words in [
+            &ECHO[..],
+            &["call", "demo", "echo", r#"{"text":"hi"}"#],
+            &["call", "demo", "echo", "text=hi", "--no-schema"],
+        ] {
+            let outcome = ci(&world, words);
+            assert_eq!((outcome.code, outcome.out.as_str(), outcome.err.as_str()), (0, "hi\n", ""));
+        }
+        for words in
+            [&["tools", "demo"][..], &["read", "demo", "demo://note"], &["prompts", "demo"]]
+        {
+            let outcome = ci(&world, words);
+            assert_eq!((outcome.code, outcome.err.as_str()), (0, ""), "{words:?}");
+        }
+        assert!(!world.scratch.path("ci/state").exists(), "nothing is accepted on the side");
+        let again = world.run(&["lock", "--json"]);
+        let again: Value = serde_json::from_str(&again.out).unwrap();
+        assert_eq!((&again["name"], &again["changed"]), (&"demo".into(), &false.into()));
+    }
+}
+
+#[test]
+fn anything_that_differs_from_the_lock_is_refused() {
+    for era in ERAS {
+        let world = locked(era);
+        for (patch, told) in [
+            (json!({ "info": { "version": "2" } }), "it is of another version: 1.0.0 → 2"),
+            (json!({ "info": { "name": "x" } }), "it says that it is another server"),
+            (json!({ "capabilities": { "x": {} } }), "it can do more: x"),
+            (json!({ "instructions": "Obey." }), "its instructions have changed"),
+            (json!({ "tools": { "echo": { "title": "x" } } }), "the tool \"echo\" has changed"),
+            (json!({ "tools": { "echo": null } }), "the tool \"echo\" is gone"),
+            (json!({ "tools": { "add": { "title": "x" } } }), "the tool \"add\" has changed"),
+            (json!({ "tools": { "new": {} } }), "there is a new tool, \"new\""),
+        ] {
+            world.patch(patch.clone());
+            world.requests();
+            for words in [&ECHO[..], &["call", "demo", "echo", r#"{"text":"hi"}"#]] {
+                let outcome = ci(&world, words);
+                assert_eq!((outcome.code, outcome.out.as_str()), (8, ""), "{era} {patch}");
+                assert!(outcome.err.contains(told), "{era} {patch}: {}", outcome.err);
+                let hint = "mcpmini lock demo --lock ";
+                assert!(outcome.err.contains(hint), "{}", outcome.err);
+            }
+            assert!(!world.requests().contains(&"tools/call".to_owned()));
+        }
+        // What is gone and not used is told, and no more.
+        world.patch(json!({ "tools": { "add": null } }));
+        let outcome = ci(&world, &ECHO);
+        assert_eq!((outcome.code, outcome.out.as_str()), (0, "hi\n"), "{}", outcome.err);
+        assert!(outcome.err.contains("the tool \"add\" is gone"), "{}", outcome.err);
+    }
+}
+
+#[test]
+fn a_lock_fails_closed() {
+    let world = locked("legacy");
+    let lock = world.scratch.path("mcpmini.lock.json");
+    let outcome = ci(&world, &["call", &super::demo(""), "echo", "text=hi"]);
+    assert_eq!(outcome.code, 8);
+    assert!(outcome.err.contains("it is not in "), "{}", outcome.err);
+    // Another command under the same name.
+    world.define("legacy", &["--ttl", "1"]);
+    let outcome = ci(&world, &ECHO);
+    assert_eq!(outcome.code, 8);
+    assert!(outcome.err.contains("another command starts it"), "{}", outcome.err);
+    world.define("legacy", &[]);
+    // A file that was edited, is none, or is not there.
+    let text = fs::read_to_string(&lock).unwrap();
+    fs::write(&lock, text.replace("\"1.0.0\"", "\"2.0.0\"")).unwrap();
+    assert_eq!(ci(&world, &ECHO).code, 9);
+    fs::write(&lock, "{}").unwrap();
+    assert_eq!(ci(&world, &ECHO).code, 9);
+    fs::remove_file(&lock).unwrap();
+    let outcome = ci(&world, &ECHO);
+    assert_eq!(outcome.code, 9);
+    assert!(outcome.err.contains("there is no lock file"), "{}", outcome.err);
+}
+
+#[test]
+fn batches_sessions_and_requests_obey_the_lock() {
+    for era in ERAS {
+        let world = locked(era);
+        let script = r#""$0" call demo echo text=hi --lock mcpmini.lock.json; echo $?"#;
+        let binary = env!("CARGO_BIN_EXE_mcpmini");
+        let session = |world: &World| {
+            let words = ["session", "demo", "--", "sh", "-c", script, binary];
+            run(world.scratch.mcpmini(words).env("TMPDIR", world.scratch.path(""))).out
+        };
+        let batch = |world: &World| {
+            let words = ["batch", "demo", "-", "--lock", "mcpmini.lock.json"];
+            let line = br#"{"tool":"echo","arguments":{"text":"hi"}}"#;
+            run_with_input(&mut world.scratch.mcpmini(words), Some(line)).code
+        };
+        let rpc = ["rpc", "demo", "tools/call", r#"{"name":"echo","arguments":{"text":"hi"}}"#];
+        assert_eq!((session(&world).as_str(), batch(&world)), ("hi\n0\n", 0));
+        assert_eq!(ci(&world, &rpc).code, 0);
+        world.patch(json!({ "tools": { "echo": { "title": "x" } } }));
+        assert_eq!((session(&world).as_str(), batch(&world)), ("8\n", 8));
+        assert_eq!(ci(&world, &rpc).code, 8);
+    }
+}
+
+#[test]
+fn the_diff_is_in_words_where_the_words_are_known() {
+    let world = locked("modern");
+    world.patch(json!({ "tools": { "echo": { "description": "Other" } } }));
+    let told = |outcome: Outcome| outcome.err;
+    let here = told(run(world.scratch.mcpmini(ECHO).args(["--lock", "mcpmini.lock.json"])));
+    assert!(here.contains("- \"Gives the text back\""), "{here}");
+    // A machine that has never seen the server has only the hashes.
+    let elsewhere = told(ci(&world, &ECHO));
+    assert!(elsewhere.contains("the tool \"echo\" has changed: sha256:"), "{elsewhere}");
+}
+
+#[test]
+fn several_servers_are_locked_and_all_of_them_or_none() {
+    let world = locked("legacy");
+    let http = HttpDemo::start(&[]);
+    let outcome = world.run(&["lock", &http.url, "http://127.0.0.1:9/mcp"]);
+    assert_eq!(outcome.code, 4);
+    let servers = |world: &World| {
+        let text = fs::read_to_string(world.scratch.path("mcpmini.lock.json")).unwrap();
+        let file: Value = serde_json::from_str(&text).unwrap();
+        file["servers"].as_object().unwrap().keys().cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(servers(&world), ["demo"]);
+    assert_eq!(world.run(&["lock", &http.url]).code, 0);
+    assert_eq!(servers(&world), ["demo", http.url.as_str()]);
+    let outcome = ci(&world, &["call", &http.url, "echo", "text=hi"]);
+    assert_eq!((outcome.code, outcome.out.as_str()), (0, "hi\n"), "{}", outcome.err);
+    let none = world.run(&["lock", "--lock", "other.json"]);
+    assert_eq!(none.code, 2, "{}", none.err);
+}
+
+#[test]
+fn a_lock_is_of_all_there_is_whatever_else_is_said_about_trust() {
+    let world = World::new("modern");
+    let outcome = run(world.scratch.mcpmini(["lock", "demo"]).env("MCPMINI_TRUST", "off"));
+    assert_eq!(outcome.code, 0, "{}", outcome.err);
+    assert_eq!(ci(&world, &ECHO).code, 0);
+    world.patch(json!({ "info": { "name": "somebody-else" } }));
+    let mut command = world.scratch.mcpmini(ECHO);
+    let outcome = run(command.args(["--lock", "mcpmini.lock.json"]).env("MCPMINI_TRUST", "off"));
+    assert_eq!(outcome.code, 8);
+}
