@@ -4,9 +4,9 @@
 //! and opens four descriptors, before the first byte is read; `async-process` starts another. With
 //! the two, a call over stdio takes at least twice as long as the same reads and writes in a program
 //! without any library; with this reactor it takes one and a half times as long
-//! (`scripts/bench-peers`). An executor of `smol` runs the tasks, on the one thread. The two still serve where nobody counts microseconds: sockets of
-//! sessions and of logins, the keyboard, and programs that answer for the user. What is waited for
-//! stands in two lists, which `poll(2)` gets:
+//! (`scripts/bench-peers`). An executor of `smol` runs the tasks, on the one thread. The two still
+//! serve where nobody counts microseconds: sockets of sessions and of logins, the keyboard, and
+//! programs that answer for the user. What is waited for stands in two lists, which `poll(2)` gets:
 //!
 //! ```text
 //! block_on ─▶ poll the future ─▶ it is ready: done
