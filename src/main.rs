@@ -8,7 +8,7 @@ mod start;
 
 use std::ffi::OsString;
 
-use mcpmini::cli::{self, exit::Exit};
+use mcpmini::cli::{self, exit::Exit, panics};
 use mcpmini::env::{Env, ending};
 
 #[cfg(target_env = "musl")]
@@ -31,7 +31,9 @@ fn main() {
 
 /// Does what the command line says, and ends the process.
 fn run(args: Vec<OsString>) -> ! {
-    match cli::main(&Env::of_process(args)) {
+    let env = Env::of_process(args);
+    panics::report(&env);
+    match cli::main(&env) {
         // The shell should see which signal ended us.
         Exit::Signal(signal) => ending::die_of(signal.into()),
         exit => ending::leave(exit.code()),

@@ -90,14 +90,14 @@ fn a_line_in_is_a_line_out() {
         assert_eq!(found.len(), 7, "{}", outcome.out);
         assert_eq!(found["\"x\""]["result"]["content"][0]["text"], "a");
         assert!(found["{\"n\":1.0}"]["result"]["tools"].is_array());
-        assert_eq!((exit("3"), &found["3"]["result"]["isError"]), (1, &json!(true)));
+        assert_eq!((exit("4"), &found["4"]["result"]["isError"]), (1, &json!(true)));
         assert_eq!((exit("null"), &found["null"]["error"]["code"]), (3, &json!(-32602)));
-        assert_eq!((exit("5"), &found["5"]["error"]["class"]), (3, &json!("rpc_error")));
-        assert_eq!((exit("6"), &found["6"]["error"]["class"]), (2, &json!("usage")));
-        assert_eq!(exit("7"), 0);
+        assert_eq!((exit("6"), &found["6"]["error"]["class"]), (3, &json!("rpc_error")));
+        assert_eq!((exit("7"), &found["7"]["error"]["class"]), (2, &json!("usage")));
+        assert_eq!(exit("8"), 0);
         // Numbers as the server sent them.
         assert!(outcome.out.contains(r#""id":12345678901234567890123,"edge":9007199254740993"#));
-        assert!(outcome.err.contains("4 of 7 lines failed, the first is line 3: no disk"));
+        assert!(outcome.err.contains("4 of 7 lines failed, the first is line 4: no disk"));
     }
 }
 
@@ -123,6 +123,32 @@ fn outcomes_come_when_they_are_there_or_in_order() {
     assert_eq!((outcome.code, ids(&outcome).last()), (0, Some(&1)), "{}", outcome.err);
     let outcome = batch(&scratch, &server.url, &["--ordered"], &input);
     assert_eq!((outcome.code, ids(&outcome)), (0, (1..=21).collect()), "{}", outcome.err);
+}
+
+/// A line has the number that an editor shows, in order or not.
+#[test]
+fn blank_lines_are_counted() {
+    let scratch = Scratch::new();
+    let input = format!("\n{} \t\r\n\n{}", echoes(1), echoes(2).trim_end());
+    for flags in [&[][..], &["--ordered"]] {
+        let outcome = batch(&scratch, &demo(""), flags, &input);
+        assert_eq!((outcome.code, ids(&outcome)), (0, vec![2, 5, 6]), "{}", outcome.err);
+    }
+}
+
+/// The error of the whole tells whether its first line may have run.
+#[test]
+fn the_error_of_the_whole_tells_whether_it_was_sent() {
+    let scratch = Scratch::new();
+    let check = |server: &str, line: &str, sent: &str| {
+        let outcome = batch(&scratch, server, &["--json-errors"], line);
+        let error: Value = serde_json::from_str(outcome.err.lines().last().unwrap()).unwrap();
+        assert_eq!(error["error"]["sent"], sent, "{}", outcome.err);
+    };
+    check(&demo(""), "oops", "no");
+    check(&demo(""), r#"{"tool":"fail","arguments":{"message":"no"}}"#, "yes");
+    check(&demo(""), r#"{"tool":"none"}"#, "yes");
+    check(&closed_url(), r#"{"tool":"none"}"#, "no");
 }
 
 #[test]
@@ -156,7 +182,9 @@ fn what_is_not_to_be_read_is_told() {
     check(&["batch", &server, "/"], "", 2, "/");
     check(&["batch", &server, "-", "-P0"], "", 2, "--jobs");
     let long = format!("{}\n{}", echoes(1), "x".repeat(200_000));
-    check(&["batch", &server, "-", "--max-message=64KiB"], &long, 2, "line 2 is longer");
+    check(&["batch", &server, "-", "--max-message=64KiB"], &long, 2, "line 3 is longer");
+    let long = format!("\n{}\n\n{}", echoes(1), "x".repeat(200_000));
+    check(&["batch", &server, "-", "--max-message=64KiB"], &long, 2, "line 5 is longer");
     check(&["batch", &server, "-"], "", 0, "");
     check(&["batch", &server, "-"], "\n\n", 0, "");
     check(&["batch", &closed_url(), "-"], &echoes(3), 4, "refused");

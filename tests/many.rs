@@ -87,6 +87,22 @@ fn servers_are_listed_with_their_state() {
     let outcome = run_words(&scratch, &["servers", "both"]);
     let states: Vec<_> = outcome.out.lines().map(|line| line.split('\t').nth(2).unwrap()).collect();
     assert_eq!(states, ["approved", "hidden"]);
+    // What cannot be used is not ready.
+    configure(&scratch, &[("mine", "exec $demo")]);
+    let definitions = [
+        r#"{"url":"ftp://x"}"#,
+        r#"{"url":"https://x.example/${NO_SUCH_VARIABLE}"}"#,
+        r#"{"command":"a","cwd":"/no/such/directory"}"#,
+    ];
+    for definition in definitions {
+        scratch.write(".mcpmini.json", format!("{{\"mcpServers\":{{\"bad\":{definition}}}}}"));
+        let waits = run_words(&scratch, &["approve", "-j"]);
+        let digest = rows(&waits)[0]["sha256"].as_str().unwrap().to_owned();
+        assert_eq!(run_words(&scratch, &["approve", "bad", "--accept", &digest]).code, 0);
+        let found = rows(&run_words(&scratch, &["servers", "-j", "bad"]));
+        assert_eq!(found[0]["state"], "broken", "{definition}: {found:?}");
+        assert!(found[0]["error"]["message"].as_str().unwrap().contains("\"bad\""), "{found:?}");
+    }
     let outcome = run_words(&scratch, &["servers", "nobody"]);
     assert_eq!(outcome.code, 9);
     assert!(outcome.err.contains("nobody"), "{}", outcome.err);
@@ -178,6 +194,15 @@ fn the_tools_of_all_servers_are_listed_and_each_error_is_told() {
     assert_eq!((outcome.code, found.len()), (4, 4), "{}", outcome.out);
     assert_eq!(row(&found, "old")["tool"]["name"], "echo");
     assert_eq!(row(&found, "mute")["error"]["exit"], 124);
+
+    // Nothing found, when all have answered.
+    configure(&scratch, &[("good", "exec $demo"), ("old", "exec $demo --era legacy")]);
+    for words in [&["zzzz"][..], &["zz*"], &["--grep", "zzzz"], &["echo", "--grep", "zzzz"]] {
+        let outcome = run_words(&scratch, &[&["tools", "--all"], words].concat());
+        assert_eq!((outcome.code, outcome.out.as_str()), (11, ""), "{words:?}: {}", outcome.err);
+        assert!(outcome.err.contains("no tool of any server fits"), "{}", outcome.err);
+        assert_eq!(outcome.err.lines().count(), 1, "{}", outcome.err);
+    }
     assert_eq!(run_words(&scratch, &["tools"]).code, 2);
     assert_eq!(run_words(&scratch, &["tools", "--all", "a", "b"]).code, 2);
 }
@@ -207,6 +232,15 @@ fn a_slow_server_is_stood_in_for_by_its_stored_list() {
         "{}",
         outcome.out
     );
+
+    // However many are slow, one line says so.
+    configure(&scratch, &[("slow", slow), ("slow2", slow)]);
+    fs::remove_file(scratch.path("slow")).unwrap();
+    assert_eq!(run_words(&scratch, &["tools", "--all", "echo"]).code, 0);
+    scratch.write("slow", "");
+    let outcome = run_words(&scratch, &["tools", "--all", "echo"]);
+    assert_eq!((outcome.code, outcome.err.lines().count()), (0, 1), "{}", outcome.err);
+    assert!(outcome.err.contains("slow, slow2: the lists are stale"), "{}", outcome.err);
 
     // One server alone is waited for, unless that is not wanted.
     let outcome = run_words(&scratch, &["tools", "slow", "e*", "--cached-ok", "100ms"]);

@@ -253,8 +253,13 @@ fn tools_that_nobody_finds_are_an_error() {
     let scratch = Scratch::new();
     for pattern in ["nothing like it", "GIVES THE TEXT"] {
         let outcome = run(&mut scratch.mcpmini(["tools", &demo(""), "--grep", pattern]));
-        check_error(&outcome, 3, &["no tool fits", pattern]);
+        check_error(&outcome, 11, &["no tool fits", pattern]);
+        assert_eq!(outcome.err.lines().count(), 1, "{}", outcome.err);
     }
+    // A pattern is looked for, a name is meant.
+    let tools = |word: &str| run(&mut scratch.mcpmini(["tools", &demo(""), word]));
+    check_error(&tools("zz*"), 11, &["no tool fits \"zz*\""]);
+    check_error(&tools("zzzz"), 3, &["unknown tool \"zzzz\""]);
     let outcome = run(&mut scratch.mcpmini(["tools", &demo(""), "--grep", "("]));
     check_error(&outcome, 2, &["regular expression"]);
 }
@@ -280,17 +285,15 @@ fn all_servers_are_searched_and_those_that_cannot_be_are_named() {
 
     // Nothing is started before somebody wants it.
     let outcome = find(&["echo"]);
-    check_error(&outcome, 8, &["no tool of 0 servers", "4 could not be looked at"]);
-    for server in ["one", "two", "broken"] {
-        let says = format!("{server}: its tools are not stored; --refresh asks it");
-        assert!(outcome.err.contains(&says), "{}", outcome.err);
-    }
+    let not_stored = "nothing is stored of one, two, broken; --refresh asks";
+    check_error(&outcome, 8, &["stranger: ", "not approved", not_stored]);
     assert!(!outcome.err.contains("off:"), "{}", outcome.err);
 
     let found = "one\techo\techo(text: string)\tGives the text back\n\
                  two\techo\techo(text: string)\tGives the text back\n";
     let outcome = find(&["--refresh", "gives the text back"]);
-    check(&outcome, 0, found);
+    // The first that failed decides, as with `tools --all`, though something was found.
+    check(&outcome, 8, found);
     assert!(outcome.err.contains("broken: cannot start"), "{}", outcome.err);
     assert!(outcome.err.contains("stranger: "), "{}", outcome.err);
     assert!(outcome.err.contains("not approved"), "{}", outcome.err);
@@ -299,10 +302,26 @@ fn all_servers_are_searched_and_those_that_cannot_be_are_named() {
     scratch.write(".mcp.json", "{}");
     let (first, _) = found.split_at(found.find("two").unwrap());
     check(&find(&["GIVES THE TEXT", "-i", "one"]), 0, first);
-    check(&find(&["gives the text"]), 0, found);
+    let outcome = find(&["gives the text"]);
+    check(&outcome, 0, found);
+    let warning = "mcpmini: warning: nothing is stored of broken; --refresh asks\n";
+    assert_eq!(outcome.err, warning);
+    let outcome = find(&["zzzz"]);
+    check_error(
+        &outcome,
+        11,
+        &["no tool of 2 servers fits \"zzzz\"", "hint: nothing is stored of"],
+    );
+    let asked = [find(&["--refresh", "zzzz"]), find(&["--refresh", "echo"])];
+    assert_eq!(asked.map(|outcome| outcome.code), [4, 4]);
+    let all = |words: &[&str]| run(&mut scratch.mcpmini(["tools", "--all"].iter().chain(words)));
+    assert_eq!([all(&["zzzz"]), all(&["echo"])].map(|outcome| outcome.code), [4, 4]);
     let json = find(&["-jE", "^(fail|crash)$", "two"]);
     assert_eq!(column(&json, "server"), ["two", "two"]);
-    check_error(&find(&["no such thing", "one", "two"]), 3, &["no tool of 2 servers fits"]);
+    check_error(&find(&["no such thing", "one", "two"]), 11, &["no tool of 2 servers fits"]);
+    check_error(&find(&["no such thing", "one"]), 11, &["no tool of 1 server fits"]);
+    scratch.write(".mcp.json", "{");
+    check(&find(&["gives the text"]), 9, found);
     check_error(&find(&["-E", "("]), 2, &["regular expression"]);
 }
 

@@ -7,6 +7,7 @@ mod support;
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::OwnedFd;
+use std::process::Command;
 
 use rustix::fs::{Mode, OFlags, open};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -15,12 +16,17 @@ use support::{Scratch, demo};
 /// What a run of the binary shows at a terminal.
 #[track_caller]
 fn show(scratch: &Scratch, words: &[&str]) -> String {
+    show_command(scratch.mcpmini(words))
+}
+
+/// What a command shows at a terminal.
+#[track_caller]
+fn show_command(mut command: Command) -> String {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&ours).unwrap();
     unlockpt(&ours).unwrap();
     let name = ptsname(&ours, Vec::new()).unwrap();
     let theirs = open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
-    let mut command = scratch.mcpmini(words);
     command.stdin(theirs.try_clone().unwrap()).stdout(theirs.try_clone().unwrap()).stderr(theirs);
     let mut child = command.spawn().unwrap();
     // It holds the other end open as well.
@@ -61,6 +67,13 @@ fn errors_are_coloured_as_it_is_asked() {
     for mistake in [&["nope", "{}"][..], &["echo", "--nope"]] {
         check(mistake, true);
         check(&[mistake, &["--color", "never"]].concat(), false);
+    }
+    // Some terminals have no colours, and say so.
+    for words in [&["call", &server, "nope", "{}"][..], &["--nope"]] {
+        let mut command = scratch.mcpmini(words);
+        command.env("TERM", "dumb");
+        let shown = show_command(command);
+        assert!(shown.starts_with("mcpmini:"), "{shown:?}");
     }
     let help = show(&scratch, &["--help"]);
     assert!(help.contains("\u{1b}[1mUsage:\u{1b}[0m"), "{help:?}");

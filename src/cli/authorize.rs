@@ -276,6 +276,16 @@ fn hint(error: &AuthError, server: &str) -> Option<String> {
         AuthError::Issuer(IssuerError::NoRegistration { .. }) => {
             "register a client there and name it with --client-id, or --client-metadata-url".into()
         }
+        AuthError::Refused { what: "registration", .. } => {
+            "if a client is known there, name it with --client-id; or give the server a token: \
+             MCPMINI_TOKEN, --bearer-file, --bearer-command"
+                .into()
+        }
+        AuthError::Discovery(
+            DiscoveryError::NoIssuer { .. } | DiscoveryError::NoMetadata { .. },
+        ) => "if it takes tokens of another kind, give it one: MCPMINI_TOKEN, --bearer-file, \
+             --bearer-command"
+            .into(),
         AuthError::Issuer(IssuerError::Moved { .. }) => {
             "if the client is known there as well, say so with --issuer; else mcpmini logout".into()
         }

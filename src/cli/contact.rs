@@ -155,6 +155,15 @@ impl<'a> Contact<'a> {
         matches!(self.server.endpoint, Endpoint::Http(_))
     }
 
+    /// Whether the command line or a token makes something of the server that its name alone does
+    /// not mean, so that what is stored about it is stored apart.
+    pub(super) fn is_varied(&self) -> bool {
+        let globals = self.run.globals;
+        let started = !globals.arg.is_empty() || !globals.env.is_empty() || globals.cwd.is_some();
+        let reached = !globals.header.is_empty() || globals.header_file.is_some();
+        started || reached || !self.account().is_empty()
+    }
+
     /// The revision that is spoken, as far as it is known without asking the server.
     pub(super) fn known_revision(&self) -> Option<&'static Revision> {
         self.about().map(|about| about.revision).or_else(|| match self.certainty() {

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::time::SystemTime;
 
 use super::args::Format;
+use super::args::settings::Cache;
 use super::catalog::Catalog;
 use super::contact::Contact;
 use super::errors::{Error, Phase};
@@ -36,10 +37,18 @@ pub(super) fn stored_tool(
         );
         let error = Error::new(Exit::Usage, text).phase(Phase::Usage).sent(Sent::No);
         let error = error.server(contact.server.name.clone());
-        return Err(error.hint(
-            "run `mcpmini tools SERVER` first, write KEY:=JSON, or treat values as text with \
-             --no-schema",
-        ));
+        let first = match () {
+            () if contact.run.settings.cache == Cache::Off => {
+                "leave out --no-cache (or MCPMINI_CACHE=off)"
+            }
+            // Another server, or what it shows to somebody else, is stored apart.
+            () if contact.is_varied() => {
+                "run `mcpmini tools SERVER` first, with the same options and token"
+            }
+            () => "run `mcpmini tools SERVER` first",
+        };
+        return Err(error
+            .hint(format!("{first}, write KEY:=JSON, or treat values as text with --no-schema")));
     }
     let mirrors = contact.known_revision().is_none_or(|revision| revision.mirrored_headers);
     if contact.is_http() && mirrors {

@@ -129,6 +129,11 @@ impl Exit {
         self.row().class
     }
 
+    /// Ends the process at once, when there is no way back to `main`.
+    pub(super) fn end(self) -> ! {
+        std::process::exit(self.code().into())
+    }
+
     /// Whether the request was certainly not carried out, so that it may be sent again.
     pub fn is_retryable(self) -> bool {
         self == Exit::Unreachable

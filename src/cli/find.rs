@@ -6,18 +6,16 @@ use super::args::primitives::Find;
 use super::args::settings::Cache;
 use super::catalog::Catalog;
 use super::contact::Contact;
-use super::errors::{Error, Phase};
+use super::errors::Error;
 use super::exit::Exit;
 use super::explain;
 use super::lines::Lines;
+use super::many::{self, Candidate};
 use super::pattern::Pattern;
 use super::run::Run;
-use super::target;
 use super::together::together;
 use super::tools;
-use crate::config;
 use crate::protocol::json;
-use crate::protocol::message::Sent;
 use crate::protocol::model::tool::Tool;
 use crate::protocol::params::Members;
 
@@ -31,89 +29,87 @@ pub(super) async fn run(
         true => Pattern::regex(&find.pattern, find.ignore_case)?,
         false => Pattern::text(&find.pattern, find.ignore_case),
     };
-    let servers = match find.servers.is_empty() {
-        true => configured(run)?,
-        false => find.servers.clone(),
-    };
+    let candidates = many::candidates(run, &find.servers, executor)?;
     // Each has its own time limits, so that one that is silent does not keep the others waiting.
-    let looks = servers.iter().map(|server| look(run, server, executor));
+    let looks = candidates.into_iter().map(|Candidate { name, contact }| async {
+        let looked = match contact {
+            Ok(contact) => look(contact).await,
+            Err(error) => Err(error),
+        };
+        (name, looked)
+    });
     let mut lines = Lines::new(run, &["SERVER", "NAME", "ARGUMENTS", "DESCRIPTION"]);
-    let mut failure = None;
-    let (mut count, mut looked_at) = (0, 0);
-    for (server, looked) in servers.iter().zip(together(looks).await) {
+    let mut found = Found::default();
+    for (server, looked) in together(looks).await {
         match looked {
-            Ok(tools) => {
-                looked_at += 1;
-                let fitting = tools.iter().filter(|tool| tools::mentions(tool, &pattern));
-                for tool in fitting {
-                    lines.item(&item(server, tool), || columns(server, tool))?;
-                    count += 1;
+            Ok(Some(tools)) => {
+                found.servers += 1;
+                for tool in tools.iter().filter(|tool| tools::mentions(tool, &pattern)) {
+                    lines.item(&item(&server, tool), || columns(&server, tool))?;
+                    found.tools += 1;
                 }
             }
+            Ok(None) => found.not_stored.push(server),
             // Nobody waits for the others any more.
             Err(error) if matches!(error.exit, Exit::Signal(_)) => return Err(error),
             Err(error) => {
-                run.warn(&format!("{server}: {}", error.message));
-                failure.get_or_insert(error);
+                let error = error.server(server);
+                run.report(&error);
+                found.failure.get_or_insert(error.exit);
             }
         }
     }
-    let exit = lines.finish()?;
-    if 0 < count {
-        return Ok(exit);
-    }
-    let text = format!("no tool of {looked_at} servers fits \"{}\"", find.pattern);
-    Err(match failure {
-        None => Error::new(Exit::Rpc, text).phase(Phase::Request).sent(Sent::No),
-        // It may be one of those that could not be looked at.
-        Some(first) => {
-            let text = format!("{text}; {} could not be looked at", servers.len() - looked_at);
-            Error::new(first.exit, text).phase(Phase::Request).sent(Sent::No)
-        }
-    })
+    lines.finish()?;
+    found.end(run, &find.pattern)
 }
 
-/// The names of all servers of the configuration. Those that are off are not meant, and what is
-/// wrong with others is said when they are looked at.
-fn configured(run: &Run<'_>) -> Result<Vec<String>, Error> {
-    let (listed, faults) = config::list(run.env, &target::overrides(run)?);
-    for fault in faults {
-        run.warn(&fault.to_string());
-    }
-    let is_off = |listed: &config::Listed| {
-        matches!(listed.resolved, Err(config::ConfigError::Disabled { .. }))
-    };
-    let wanted = listed.into_iter().filter(|listed| !listed.hidden && !is_off(listed));
-    let names: Vec<String> = wanted.map(|listed| listed.name).collect();
-    match names.is_empty() {
-        false => Ok(names),
-        true => {
-            let text = "the configuration has no servers to look at; name some";
-            Err(Error::new(Exit::Config, text).phase(Phase::Config).sent(Sent::No))
-        }
-    }
+/// What was found, and what could not be looked at.
+#[derive(Debug, Default)]
+struct Found {
+    /// How many tools fit.
+    tools: usize,
+    /// How many servers were looked at.
+    servers: usize,
+    /// The servers of which nothing is stored.
+    not_stored: Vec<String>,
+    /// How the first server failed that could not be looked at.
+    failure: Option<Exit>,
 }
 
-/// The tools of a server: as they were stored, or with `--refresh` as it tells them now.
-async fn look(
-    run: &Run<'_>,
-    server: &str,
-    executor: &LocalExecutor<'static>,
-) -> Result<Vec<Tool>, Error> {
-    let mut contact = Contact::find(run, server, executor)?;
-    if run.settings.cache != Cache::Refresh {
-        return match Catalog::stored(&contact) {
-            Some(catalog) => Ok(catalog.tools),
-            None => {
-                let text = "its tools are not stored; --refresh asks it";
-                Err(Error::new(Exit::Mismatch, text).phase(Phase::Request).server(server))
-            }
+impl Found {
+    /// How the search ends: as the first server that failed, for what is missing may be there; or
+    /// else by whether something was found.
+    fn end(&self, run: &Run<'_>, wanted: &str) -> Result<Exit, Error> {
+        let not_stored = match self.not_stored.join(", ") {
+            names if names.is_empty() => None,
+            names => Some(format!("nothing is stored of {names}; --refresh asks")),
         };
+        if let (None, 0) = (self.failure, self.tools) {
+            let plural = if self.servers == 1 { "" } else { "s" };
+            let text = format!("no tool of {} server{plural} fits \"{wanted}\"", self.servers);
+            let error = tools::no_match(text);
+            return Err(match not_stored {
+                Some(hint) => error.hint(hint),
+                None => error,
+            });
+        }
+        if let Some(text) = not_stored {
+            run.warn(&text);
+        }
+        Ok(self.failure.unwrap_or(Exit::Ok))
+    }
+}
+
+/// The tools of a server: as they were stored, or with `--refresh` as it tells them now. `None` when
+/// nothing is stored.
+async fn look(mut contact: Contact<'_>) -> Result<Option<Vec<Tool>>, Error> {
+    if contact.run.settings.cache != Cache::Refresh {
+        return Ok(Catalog::stored(&contact).map(|catalog| catalog.tools));
     }
     let fetched = Catalog::fetch(&mut contact).await;
     match (fetched, contact.close().await) {
         (_, Some(signal)) => Err(explain::interrupted(signal)),
-        (fetched, None) => Ok(fetched?.tools),
+        (fetched, None) => Ok(Some(fetched?.tools)),
     }
 }
 

@@ -11,6 +11,7 @@ use super::errors::Error;
 use super::exit::Exit;
 use super::output;
 use super::run::Run;
+use crate::client::Link;
 use crate::protocol::json::{self, Json};
 use crate::protocol::jsonrpc::scan;
 use crate::protocol::method;
@@ -42,7 +43,11 @@ async fn show(run: &Run<'_>, contact: &mut Contact<'_>) -> Result<Exit, Error> {
         server: &contact.server.name,
         revision: about.revision.date,
         era: if modern { "modern" } else { "legacy" },
-        transport: if contact.is_http() { "http" } else { "stdio" },
+        transport: match (contact.is_http(), contact.link.as_deref().is_some_and(Link::is_sse)) {
+            (false, _) => "stdio",
+            (true, false) => "http",
+            (true, true) => "sse",
+        },
         info: server::info(greeting),
         supported: member("supportedVersions"),
         capabilities: member("capabilities"),

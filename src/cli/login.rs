@@ -136,7 +136,7 @@ pub(super) async fn token(
     let getting = async { Ok(usable.as_mut().await) };
     let interrupted = async { Err(run.interrupted().await) };
     let record = match getting.or(interrupted).await {
-        Ok(usable) => usable.map_err(|error| denied(&error, &name))?,
+        Ok(usable) => usable.map_err(|error| unusable(&error, &name))?,
         Err(signal) => {
             brake.stop(usable).await;
             return Err(contact.explain(NoResult::Interrupted { signal, sent: false }));
@@ -160,4 +160,15 @@ pub(super) async fn token(
     };
     output::write(run, text.as_bytes())?;
     Ok(Exit::Ok)
+}
+
+/// Why no token is printed. Nobody has asked the server whether it wants one.
+fn unusable(error: &AuthError, server: &str) -> Error {
+    let denied = denied(error, server);
+    match error {
+        AuthError::LoginNeeded => {
+            Error { message: "no usable token is kept for it".into(), ..denied }
+        }
+        _ => denied,
+    }
 }

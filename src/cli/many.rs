@@ -4,7 +4,7 @@
 //! first is printed first. A server that is slow to start is stood in for by what is stored about
 //! it, which is then called stale.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
 
 use futures_lite::FutureExt;
@@ -104,6 +104,8 @@ pub(super) async fn tools(
         run,
         wanted,
         lines: RefCell::new(Lines::new(run, &["SERVER", "NAME", "ARGUMENTS", "DESCRIPTION"])),
+        count: Cell::new(0),
+        stale: RefCell::default(),
     };
     let looks = candidates(run, &[], executor)?.into_iter().map(|candidate| async {
         let Candidate { name, contact } = candidate;
@@ -113,12 +115,7 @@ pub(super) async fn tools(
         };
         contact.finish_within(limit(run), begun);
         let shown = match catalog(&mut contact, gate).await {
-            Ok((catalog, is_stale)) => {
-                if is_stale {
-                    run.warn(&staleness(&contact));
-                }
-                list.show(&name, &catalog.tools, is_stale)
-            }
+            Ok((catalog, is_stale)) => list.show(&name, &catalog.tools, is_stale),
             Err(error) => list.fail(&name, error),
         };
         match contact.close().await {
@@ -127,8 +124,18 @@ pub(super) async fn tools(
         }
     });
     let outcomes = together(looks).await;
-    list.lines.into_inner().finish()?;
-    end(run, outcomes)
+    let List { lines, count, stale, .. } = list;
+    lines.into_inner().finish()?;
+    let stale = stale.into_inner();
+    if !stale.is_empty() {
+        run.warn(&staleness(&stale));
+    }
+    match (end(run, outcomes)?, tools.wanted()) {
+        (Exit::Ok, Some(wanted)) if count.get() == 0 => {
+            Err(tools::no_match(format!("no tool of any server fits {wanted}")))
+        }
+        (exit, _) => Ok(exit),
+    }
 }
 
 /// How a look at many servers ends: as the first that failed, in the order of the configuration, or
@@ -152,12 +159,20 @@ struct List<'l, 'a> {
     run: &'a Run<'a>,
     wanted: &'l Wanted<'l>,
     lines: RefCell<Lines<'a>>,
+    /// How many were printed.
+    count: Cell<usize>,
+    /// The servers whose stored tools had to do.
+    stale: RefCell<Vec<String>>,
 }
 
 impl List<'_, '_> {
     fn show(&self, server: &str, tools: &[Tool], is_stale: bool) -> Result<(), Error> {
+        if is_stale {
+            self.stale.borrow_mut().push(server.to_owned());
+        }
         let mut lines = self.lines.borrow_mut();
         for tool in tools.iter().filter(|tool| self.wanted.are(tool)) {
+            self.count.update(|count| count + 1);
             lines.item(&item(server, tool, is_stale), || columns(server, tool, is_stale))?;
         }
         Ok(())
@@ -224,8 +239,15 @@ pub(super) async fn catalog(
     }
 }
 
-/// That the tools of a server may not be what they are now.
-pub(super) fn staleness(contact: &Contact<'_>) -> String {
-    let name = &contact.server.name;
-    format!("{name}: the list is stale: it is from an earlier run, because the server is slow")
+/// That the tools of servers may not be what they are now.
+pub(super) fn staleness(servers: &[String]) -> String {
+    let names = servers.join(", ");
+    match servers.len() {
+        1 => format!(
+            "{names}: the list is stale: it is from an earlier run, because the server is slow"
+        ),
+        _ => format!(
+            "{names}: the lists are stale: they are from earlier runs, because the servers are slow"
+        ),
+    }
 }

@@ -5,6 +5,7 @@ pub mod duration;
 pub mod errors;
 pub mod exit;
 pub mod help;
+pub mod panics;
 pub mod terminal;
 
 mod access;
@@ -82,7 +83,9 @@ pub fn main(env: &Env) -> Exit {
         return completions::answer(env);
     }
     if env.args.get(1..).is_some_and(help::is_man_wanted) {
-        return print(Stream::Stdout, &help::man(), Exit::Ok);
+        let json_errors = env.setting("MCPMINI_ERRORS").is_some_and(|value| value == "json");
+        let (stream, text) = (Stream::Stdout, help::man());
+        return say_farewell(&Farewell { stream, text, exit: Exit::Ok, json_errors });
     }
     let variable = |name: &str| env.setting(name).and_then(|value| value.into_string().ok());
     let words = env.args.iter().skip(1).cloned().collect();
@@ -120,15 +123,18 @@ pub fn main(env: &Env) -> Exit {
     }
 }
 
-fn say_farewell(farewell: &Farewell) -> Exit {
-    print(farewell.stream, &farewell.text, farewell.exit)
-}
-
 /// Prints a text that is all there is to do.
-fn print(stream: Stream, text: &str, exit: Exit) -> Exit {
-    match stream.write(text.as_bytes(), ENDLESS) {
-        Ok(()) => exit,
-        Err(unwritten) => output::unwritten(unwritten).exit,
+fn say_farewell(farewell: &Farewell) -> Exit {
+    let Farewell { stream, text, exit, json_errors } = farewell;
+    match (stream.write(text.as_bytes(), ENDLESS), stream) {
+        // What is wrong with the command line is so whether it can be told or not.
+        (Ok(()), _) | (Err(_), Stream::Stderr) => *exit,
+        (Err(unwritten), Stream::Stdout) => {
+            let error = output::unwritten(unwritten);
+            let line = if *json_errors { error.json_line() } else { error.text(false) };
+            let _ = Stream::Stderr.write(line.as_bytes(), ENDLESS);
+            error.exit
+        }
     }
 }
 

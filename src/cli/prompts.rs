@@ -78,6 +78,9 @@ async fn fill(
     wishes: &Wishes<'_>,
     contact: &mut Contact<'_>,
 ) -> Result<Exit, Error> {
+    if arguments != "{}" {
+        check(&prompt.name, arguments, contact).await?;
+    }
     let params = Params::new().with("name", json::string(&prompt.name));
     let params = if arguments == "{}" { params } else { params.with("arguments", arguments) };
     let result = match contact.try_request(method::GET_PROMPT, params, Vec::new()).await? {
@@ -97,6 +100,42 @@ async fn fill(
     let blocks: Vec<Block<'_>> = messages.into_iter().flat_map(|message| message.content).collect();
     wishes.save(&blocks)?;
     Ok(Exit::Ok)
+}
+
+/// Refuses arguments that the prompt does not have, as far as the list of prompts tells: servers pass
+/// over them in silence.
+async fn check(name: &str, arguments: &str, contact: &mut Contact<'_>) -> Result<(), Error> {
+    let prompts = match listed(contact).await {
+        Ok(prompts) => prompts,
+        Err(error) if matches!(error.exit, Exit::Signal(_) | Exit::Timeout) => return Err(error),
+        // What the server says to the request itself tells more.
+        Err(_) => return Ok(()),
+    };
+    let Some(prompt) = prompts.iter().find(|prompt| prompt.name == name) else { return Ok(()) };
+    let known = || prompt.arguments.iter().map(|argument| &*argument.name);
+    let is_unknown = |key: &str| known().all(|known| known != key);
+    let Some((key, _)) = scan::members(arguments).find(|(key, _)| is_unknown(key)) else {
+        return Ok(());
+    };
+    let text = format!("the prompt \"{name}\" has no argument \"{key}\"");
+    let error = Error::new(Exit::Usage, text).phase(Phase::Usage).sent(Sent::No);
+    let error = error.server(contact.server.name.clone());
+    Err(match closest(&key, known()) {
+        Some(nearest) => error.hint(format!("did you mean \"{nearest}\"?")),
+        None if prompt.arguments.is_empty() => error.hint("it takes none"),
+        None => error.hint(format!("it has {}", known().collect::<Vec<_>>().join(", "))),
+    })
+}
+
+/// The prompts of the server, remembered or asked for.
+async fn listed(contact: &mut Contact<'_>) -> Result<Vec<prompt::Prompt>, Error> {
+    let mut prompts = Vec::new();
+    let look = &mut |page| {
+        prompts.extend(listing::items(&page, method::LIST_PROMPTS).map(prompt::Prompt::read));
+        Ok(())
+    };
+    listing::show(contact, method::LIST_PROMPTS, look).await?;
+    Ok(prompts)
 }
 
 /// Prints the text of the only message, or of each message after its role.
@@ -125,14 +164,7 @@ async fn explain(
     if !is_answer {
         return error;
     }
-    let mut prompts = Vec::new();
-    let look = &mut |page| {
-        prompts.extend(listing::items(&page, method::LIST_PROMPTS).map(prompt::Prompt::read));
-        Ok(())
-    };
-    if listing::show(contact, method::LIST_PROMPTS, look).await.is_err() {
-        return error;
-    }
+    let Ok(prompts) = listed(contact).await else { return error };
     let Some(prompt) = prompts.iter().find(|prompt| prompt.name == name) else {
         let names = prompts.iter().map(|prompt| &*prompt.name);
         return error.hint(match closest(name, names) {

@@ -56,8 +56,13 @@ fn hint(question: &Question) -> String {
                 true => "--answer KEY=VALUE".to_owned(),
                 false => words.join(" "),
             };
+            // Defaults suffice only if every field that is needed has one.
+            let suffice =
+                form.fields.iter().all(|field| !field.required || field.default.is_some());
+            let defaults = if suffice { ", --accept-defaults" } else { "" };
             format!(
-                "answer with {words}, --answers FILE, --accept-defaults or --elicit ask, or refuse with --decline"
+                "answer with {words}, --answers FILE{defaults} or --elicit ask, or refuse with \
+                 --decline"
             )
         }
     }

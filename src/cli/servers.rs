@@ -84,6 +84,13 @@ impl Row {
             () if resolved.definition.disabled => "disabled",
             () => approval(run, resolved, overrides)?,
         };
+        // What is not approved is not looked up, and what does not count need not work.
+        if let "ready" | "approved" = state
+            && let Some((_, error)) =
+                config::faults(resolved, run.env, &without_flags(overrides)).into_iter().next()
+        {
+            return Ok(Row { kind, ..Row::broken(server, &error) });
+        }
         Ok(Row {
             kind,
             state,
@@ -131,6 +138,11 @@ impl Row {
         };
         vec![name.to_owned(), self.kind.to_owned(), self.state.to_owned(), place]
     }
+}
+
+/// Flags are for one server, and not for all.
+fn without_flags(overrides: &Overrides) -> Overrides {
+    Overrides { config: overrides.config.clone(), ..Overrides::default() }
 }
 
 /// Whether a server may be used: because its file is believed, or because it was approved.

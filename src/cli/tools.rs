@@ -55,15 +55,14 @@ async fn list(
 ) -> Result<Exit, Error> {
     let (catalog, is_stale) = many::catalog(contact, tools.cached_ok).await?;
     if is_stale {
-        run.warn(&many::staleness(contact));
+        run.warn(&many::staleness(std::slice::from_ref(&contact.server.name)));
     }
     let fits = Wanted { pattern: tools.pattern(), grep };
     let found: Vec<&Tool> = catalog.tools.iter().filter(|tool| fits.are(tool)).collect();
-    let wanted = tools.pattern().or(tools.grep.as_deref());
-    if let (Some(wanted), true) = (wanted, found.is_empty()) {
-        let error = Error::new(Exit::Rpc, format!("no tool fits \"{wanted}\""));
-        let error = error.phase(Phase::Request).sent(Sent::No).server(contact.server.name.clone());
-        return Err(match tool::nearest(wanted, &catalog.tools) {
+    if let (Some(wanted), true) = (tools.wanted(), found.is_empty()) {
+        let error = no_match(format!("no tool fits {wanted}")).server(&contact.server.name);
+        let nearest = tools.pattern().and_then(|name| tool::nearest(name, &catalog.tools));
+        return Err(match nearest {
             Some(nearest) => error.hint(format!("did you mean \"{nearest}\"?")),
             None => error,
         });
@@ -73,6 +72,11 @@ async fn list(
         lines.item(tool.as_json(), || columns(tool))?;
     }
     lines.finish()
+}
+
+/// The error of a search that found nothing, though all who were to be asked have answered.
+pub(super) fn no_match(text: String) -> Error {
+    Error::new(Exit::Mismatch, text).phase(Phase::Request).sent(Sent::No)
 }
 
 /// Which tools are wanted.

@@ -149,6 +149,11 @@ impl<'a> Link<'a> {
         }
     }
 
+    /// Whether the server is spoken to by HTTP+SSE, of 2024-11-05.
+    pub fn is_sse(&self) -> bool {
+        self.client.as_ref().is_some_and(|client| client.connection.is_sse())
+    }
+
     /// How often the connection was opened.
     pub fn starts(&self) -> u32 {
         self.starts

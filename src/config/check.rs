@@ -106,12 +106,11 @@ struct Inspection<'a> {
 
 impl Inspection<'_> {
     fn all(&self, checked: &mut Checked) {
-        let document = match Document::parse(&self.file.text) {
-            Ok(document) => document,
-            Err((at, malformed)) => {
-                return checked.findings.push(self.found(at, None, Wrong::Malformed(malformed)));
-            }
-        };
+        let (document, mistakes) = Document::examine(&self.file.text);
+        let mistakes = mistakes.into_iter();
+        let found =
+            mistakes.map(|(at, malformed)| self.found(at, None, Wrong::Malformed(malformed)));
+        checked.findings.extend(found);
         for (name, said) in document.servers() {
             checked.servers += 1;
             match said {
@@ -262,6 +261,41 @@ mod tests {
                 &format!(
                     "{USER}:11:18: Server \"e\": \"url\" cannot be used: its scheme ftp is none of http, https and unix"
                 ),
+            ],
+        );
+    }
+
+    /// A mistake of the file hides none of its servers.
+    #[test]
+    fn mistakes_of_a_file_hide_nothing() {
+        let both = "both \"mcpServers\" and \"servers\" are set";
+        check_files(
+            &[(
+                USER,
+                "{\"mcpServers\": {\n\"a\": {\"url\": 1},\n\"a\": {\"url\": 2},\n\"a\": {\"command\": \"x\"},\n\
+                 \"b\": {\"command\": 3}},\n\"inputs\": 1, \"inputs\": 2,\n\
+                 \"servers\": {\"c\": {\"url\": 4}}\n}",
+            )],
+            true,
+            &[
+                &format!("{USER}:6:14: \"inputs\" is there twice"),
+                &format!("{USER}:7:1: {both}"),
+                &format!("{USER}:3:1: \"a\" is there twice"),
+                &format!("{USER}:4:1: \"a\" is there twice"),
+                &format!("{USER}:2:14: Server \"a\": \"url\" must be a string, and is a number"),
+                &format!("{USER}:3:14: Server \"a\": \"url\" must be a string, and is a number"),
+                &format!(
+                    "{USER}:5:18: Server \"b\": \"command\" must be a string or an array of strings, and is a number"
+                ),
+                &format!("{USER}:7:26: Server \"c\": \"url\" must be a string, and is a number"),
+            ],
+        );
+        check_files(
+            &[(USER, "{\"mcpServers\": {}, \"mcpServers\": {\n\"a\": {\"url\": 1}}}")],
+            true,
+            &[
+                &format!("{USER}:1:20: \"mcpServers\" is there twice"),
+                &format!("{USER}:2:14: Server \"a\": \"url\" must be a string, and is a number"),
             ],
         );
     }

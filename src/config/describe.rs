@@ -249,11 +249,8 @@ fn written(kind: Kind<'_>, piece: Piece<'_>) -> String {
 }
 
 /// All that is wrong with the values of a definition: the field, where one is concerned, and what.
-pub(super) fn faults(
-    resolved: &Resolved,
-    env: &Env,
-    overrides: &Overrides,
-) -> Vec<(String, ConfigError)> {
+/// No command is run.
+pub fn faults(resolved: &Resolved, env: &Env, overrides: &Overrides) -> Vec<(String, ConfigError)> {
     let described = describe(resolved, env, true).into_iter();
     let mut faults: Vec<_> =
         described.filter_map(|value| Some((value.field, value.value.err()?))).collect();

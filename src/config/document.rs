@@ -33,9 +33,10 @@ pub(super) const OPTIONS: ParseOptions = ParseOptions {
 pub(super) const LISTS: [&str; 2] = ["mcpServers", "servers"];
 
 /// The servers in a file.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Document<'a> {
-    servers: Option<Object<'a>>,
+    /// One list in a file without mistakes.
+    lists: Vec<Object<'a>>,
 }
 
 /// A place in a file.
@@ -81,32 +82,60 @@ pub enum Malformed {
 pub(super) type Mistake = (usize, Malformed);
 
 impl<'a> Document<'a> {
-    /// Reads a configuration.
+    /// Reads a configuration. Errors with the first mistake.
     pub(super) fn parse(text: &'a str) -> Result<Document<'a>, Mistake> {
+        let (document, mistakes) = Document::examine(text);
+        match mistakes.into_iter().next() {
+            None => Ok(document),
+            Some(mistake) => Err(mistake),
+        }
+    }
+
+    /// Reads as much as can be read, and tells all that is wrong outside of the servers.
+    pub(super) fn examine(text: &'a str) -> (Document<'a>, Vec<Mistake>) {
+        let whole = match Document::whole(text) {
+            Ok(whole) => whole,
+            Err(mistake) => return (Document::default(), vec![mistake]),
+        };
+        let mut mistakes = repeated(&whole);
+        if !whole.properties.iter().any(is_list) {
+            mistakes.extend(unwrapped(&whole));
+        }
+        let [first, second] = LISTS.map(|name| whole.get(name));
+        if let (Some(_), Some(second)) = (first, second) {
+            mistakes.push((second.start(), Malformed::TwoLists));
+        }
+        let mut document = Document::default();
+        for property in whole.properties {
+            let Some(name) = LISTS.into_iter().find(|name| *name == property.name.as_str()) else {
+                continue;
+            };
+            match property.value {
+                Value::Object(servers) => {
+                    mistakes.extend(repeated(&servers));
+                    document.lists.push(servers);
+                }
+                other => mistakes.push(not_an_object(name, &other)),
+            }
+        }
+        (document, mistakes)
+    }
+
+    /// The object that a configuration is.
+    fn whole(text: &'a str) -> Result<Object<'a>, Mistake> {
         let parsed = parse_to_ast(text, &CollectOptions::default(), &OPTIONS).map_err(|error| {
             (error.range().start, Malformed::Json(error.kind().to_string().to_lowercase()))
         })?;
-        let mut whole = match parsed.value {
-            None => return Err((0, Malformed::Empty)),
-            Some(Value::Object(whole)) => whole,
-            Some(other) => return Err(not_an_object("", &other)),
-        };
-        unique(&whole)?;
-        let mut lists = LISTS.into_iter().filter_map(|name| whole.take(name));
-        match (lists.next(), lists.next()) {
-            (None, _) => unwrapped(&whole).map_or(Ok(Document { servers: None }), Err),
-            (Some(ObjectProp { value: Value::Object(servers), .. }), None) => {
-                unique(&servers)?;
-                Ok(Document { servers: Some(servers) })
-            }
-            (Some(property), None) => Err(not_an_object(property.name.as_str(), &property.value)),
-            (Some(_), Some(second)) => Err((second.start(), Malformed::TwoLists)),
+        match parsed.value {
+            None => Err((0, Malformed::Empty)),
+            Some(Value::Object(whole)) => Ok(whole),
+            Some(other) => Err(not_an_object("", &other)),
         }
     }
 
     /// All servers in the order of the file: the name, and what is said about it.
     pub(super) fn servers(&self) -> impl Iterator<Item = (&str, Result<&Object<'a>, Mistake>)> {
-        let properties = self.servers.iter().flat_map(|servers| &servers.properties);
+        let properties = self.lists.iter().flat_map(|servers| &servers.properties);
         properties.map(|property| {
             let name = property.name.as_str();
             match &property.value {
@@ -121,15 +150,18 @@ fn not_an_object(field: &str, value: &Value<'_>) -> Mistake {
     (value.start(), Malformed::NotAnObject { field: field.to_owned(), found: kind(value) })
 }
 
-fn unique(object: &Object<'_>) -> Result<(), Mistake> {
+/// Whether a member at the top holds servers.
+fn is_list(property: &ObjectProp<'_>) -> bool {
+    LISTS.contains(&property.name.as_str())
+}
+
+/// The members whose names stood there before.
+fn repeated(object: &Object<'_>) -> Vec<Mistake> {
     let mut seen = HashSet::new();
-    for property in &object.properties {
-        let name = property.name.as_str();
-        if !seen.insert(name) {
-            return Err((property.start(), Malformed::Twice(name.to_owned())));
-        }
-    }
-    Ok(())
+    let again = object.properties.iter().filter(|property| !seen.insert(property.name.as_str()));
+    again
+        .map(|property| (property.start(), Malformed::Twice(property.name.as_str().to_owned())))
+        .collect()
 }
 
 /// The first member at the top that looks like a server: `mcpServers` around it was forgotten.

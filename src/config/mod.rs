@@ -38,7 +38,7 @@ use std::path::PathBuf;
 pub use change::Changeable;
 pub use check::{Checked, Finding, Wrong, check};
 pub use definition::{Binding, Definition, HttpTarget, StdioTarget, Target};
-pub use describe::{Described, describe, masked};
+pub use describe::{Described, describe, faults, masked};
 pub use digest::{Digest, NotADigest};
 pub use document::{Malformed, Place};
 pub use edit::Entry;

@@ -38,7 +38,9 @@ impl Env {
     }
 
     fn base(&self, variable: &str, below_home: &str) -> Option<PathBuf> {
-        let base = self.directory(variable).or_else(|| Some(self.home()?.join(below_home)))?;
+        // What is written below a home directory that is not there would make it.
+        let home = || self.home().filter(|_| !self.homeless);
+        let base = self.directory(variable).or_else(|| Some(home()?.join(below_home)))?;
         Some(base.join(FOLDER))
     }
 
@@ -94,5 +96,13 @@ mod tests {
             [("XDG_STATE_HOME", "/s"), ("MCPMINI_STATE_DIR", "/t")],
             [None, None, Some("/t"), None],
         );
+    }
+
+    #[test]
+    fn below_a_home_that_is_not_there_is_nothing() {
+        let variables = [("HOME", "/h"), ("XDG_CACHE_HOME", "/c")].into();
+        let env = Env { variables, homeless: true, ..Env::default() };
+        let found = [env.config_dir(), env.cache_dir(), env.state_dir()];
+        assert_eq!(found, [None, Some("/c/mcpmini".into()), None]);
     }
 }

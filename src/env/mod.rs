@@ -32,6 +32,8 @@ pub struct Env {
     pub cwd: Option<PathBuf>,
     /// Which of the standard streams are terminals.
     pub terminals: Terminals,
+    /// Whether the home directory that is named is not there.
+    pub homeless: bool,
     /// The effective user id.
     pub user: u32,
     /// Where the administrator's configuration is; `None` when there is none.
@@ -82,6 +84,7 @@ impl Env {
                 stdout: isatty(stdout()),
                 stderr: isatty(stderr()),
             },
+            homeless: std::env::var_os("HOME").is_none_or(|home| !Path::new(&home).is_dir()),
             user: rustix::process::geteuid().as_raw(),
             system_dir: Some(PathBuf::from("/etc/mcpmini")),
             clock: Clock::System,

@@ -121,7 +121,7 @@ fn this_agent() -> Option<Agent> {
 }
 
 /// What a transfer does as a matter of course.
-const NOISE: [&str; 12] = [
+const NOISE: [&str; 16] = [
     "handler;",
     "Trying ",
     "Host ",
@@ -134,6 +134,11 @@ const NOISE: [&str; 12] = [
     "using HTTP/",
     "Invalid response header",
     "request completed with error",
+    // It found a kept connection closed, and goes on with a new one.
+    "Connection died, retrying",
+    "Issue another request to this URL",
+    "Re-using existing",
+    "Reusing existing",
 ];
 
 /// The reason among the records of a transfer that failed.
@@ -207,6 +212,9 @@ mod tests {
             Some("CONNECT tunnel failed, response 403"),
         );
         check(&["handler; id=0", "closing connection #0"], None);
+        let again = "Issue another request to this URL: 'http://127.0.0.1:1/mcp'";
+        check(&["Connection died, retrying a fresh connect (retry count: 1)", again], None);
+        check(&["Empty reply from server", again], Some("empty reply from server"));
         check(&[], None);
     }
 

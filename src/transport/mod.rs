@@ -10,8 +10,11 @@ pub mod sse;
 pub mod stdio;
 pub mod tail;
 
+use std::cell::Cell;
 use std::convert::Infallible;
+use std::rc::Rc;
 
+use self::http::endpoint::Binding;
 use self::tail::Tail;
 use crate::protocol::{Incoming, Outgoing};
 use crate::reactor::queue::{self, Receiver, Sender};
@@ -23,6 +26,7 @@ pub struct Connection {
     inbox: Receiver<Incoming>,
     calm: Sender<Infallible>,
     stderr: Tail,
+    binding: Rc<Cell<Binding>>,
 }
 
 /// The transport's end.
@@ -36,6 +40,8 @@ pub struct Port {
     pub calm: Receiver<Infallible>,
     /// Where the transport keeps what the server writes on its standard error, if it has one.
     pub stderr: Tail,
+    /// Where a transport over HTTP keeps how answers come back.
+    binding: Rc<Cell<Binding>>,
 }
 
 /// How many reports may wait for the client before the transport stops reading.
@@ -54,13 +60,15 @@ impl Connection {
         let (to_client, inbox) = queue::bounded(INBOX);
         let (calm, until_calm_ends) = queue::bounded(1);
         let stderr = Tail::default();
+        let binding = Rc::new(Cell::new(Binding::Streamable));
         let port = Port {
             outbox: from_client,
             inbox: to_client,
             calm: until_calm_ends,
             stderr: stderr.clone(),
+            binding: binding.clone(),
         };
-        (Connection { outbox, inbox, calm, stderr }, port)
+        (Connection { outbox, inbox, calm, stderr, binding }, port)
     }
 
     /// Queues something for the transport. Nothing happens when the transport has ended.
@@ -83,6 +91,11 @@ impl Connection {
         self.outbox.close();
         // A transport that waits for room in the inbox must not wait for ever.
         self.inbox.close();
+    }
+
+    /// Whether the server is spoken to by HTTP+SSE, of 2024-11-05, as far as is known by now.
+    pub fn is_sse(&self) -> bool {
+        self.binding.get() != Binding::Streamable
     }
 
     /// The last lines that the server wrote on its standard error.

@@ -192,11 +192,12 @@ fn write_text(run: &Run<'_>, result: &CallResult<'_>, wishes: &Wishes<'_>) -> Re
 
 /// The decoded bytes of the only block.
 fn write_raw(run: &Run<'_>, result: &CallResult<'_>) -> Result<(), Error> {
-    let misfit = |text: String| Error::new(Exit::Usage, text).phase(Phase::Output).sent(Sent::Yes);
     let blocks = result.blocks(&mut Document::new());
     let [block] = blocks.as_slice() else {
         let count = blocks.len();
-        return Err(misfit(format!("-o raw needs one content block, and the answer has {count}")));
+        return Err(mismatch(format!(
+            "-o raw needs one content block, and the answer has {count}"
+        )));
     };
     if let Some(text) = long_text_of(block) {
         let mut parts = Parts::new(run);
@@ -205,7 +206,7 @@ fn write_raw(run: &Run<'_>, result: &CallResult<'_>) -> Result<(), Error> {
     }
     match bytes_of(block) {
         Some(bytes) => output::write(run, &bytes?),
-        None => Err(misfit(format!("-o raw cannot print {}", describe(block)))),
+        None => Err(mismatch(format!("-o raw cannot print {}", describe(block)))),
     }
 }
 

@@ -21,6 +21,7 @@ use super::skill_commands::{Skill, Skills};
 use super::trust_commands::{Lock, Trust};
 use super::usage::UsageError;
 use super::values::Expectation;
+use crate::config::{Digest, NotADigest};
 use crate::protocol::pointer::Pointer;
 
 /// what to do
@@ -303,6 +304,12 @@ pub struct Call {
                \"server\" and \"tool\" or \"error\"."
 )]
 #[argh(note = "The name of one tool shows all about it, and a command line that calls it.")]
+#[argh(
+    note = "The exit code is 11 when nothing fits --grep, a pattern with * or ?, or any TOOL with \
+               --all, and 3 when the one SERVER has no tool of that name. With --all a server that \
+               could not be asked counts more: the exit code is that of the first, in the order of \
+               the configuration, whatever the others have."
+)]
 #[argh(example = "mcpmini tools https://mcp.example.com/mcp")]
 #[argh(example = "mcpmini tools files write_file")]
 #[argh(example = "mcpmini tools files '*_file'")]
@@ -339,6 +346,16 @@ impl Tools {
     /// The name of the tools that are wanted, or a pattern for it.
     pub fn pattern(&self) -> Option<&str> {
         self.words.get(usize::from(!self.all)).map(String::as_str)
+    }
+
+    /// What is looked for, for people; `None` when every tool is wanted.
+    pub fn wanted(&self) -> Option<String> {
+        match (self.pattern(), &self.grep) {
+            (None, None) => None,
+            (Some(pattern), None) => Some(format!("\"{pattern}\"")),
+            (None, Some(grep)) => Some(format!("--grep \"{grep}\"")),
+            (Some(pattern), Some(grep)) => Some(format!("\"{pattern}\" and --grep \"{grep}\"")),
+        }
     }
 
     /// Whether there are as many words as there should be.
@@ -450,10 +467,18 @@ pub struct Rpc {
 #[argh(example = "mcpmini approve files")]
 pub struct Approve {
     /// accept only what has this digest, sha256:HEX
-    #[argh(option, arg_name = "DIGEST")]
+    #[argh(option, arg_name = "DIGEST", from_str_fn(digest))]
     pub accept: Option<String>,
 
     /// the server
     #[argh(positional, arg_name = "NAME")]
     pub name: Option<String>,
+}
+
+// argh wants errors as text.
+fn digest(text: &str) -> Result<String, String> {
+    match text.parse::<Digest>() {
+        Ok(_) => Ok(text.to_owned()),
+        Err(NotADigest) => Err(format!("{text:?} is not sha256: and 64 hexadecimal digits")),
+    }
 }

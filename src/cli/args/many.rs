@@ -13,7 +13,7 @@ use crate::cli::duration;
 #[argh(subcommand, name = "batch", help_triggers("-h", "--help"))]
 #[argh(note = "A line is a JSON object, {{\"tool\": NAME, \"arguments\": {{...}}}} or \
                {{\"method\": NAME, \"params\": {{...}}}}, with \"id\" (any JSON, else the number of the \
-               line) and \"timeout\" (as for -t) if you like.")]
+               line, blank ones counted) and \"timeout\" (as for -t) if you like.")]
 #[argh(note = "For every line that was read one comes out, with \"id\", \"exit\", \"ms\", and \
                \"result\" or \"error\", when its request has ended. The exit codes are those of \
                `call`.")]
@@ -113,7 +113,7 @@ pub struct Session {
 #[argh(subcommand, name = "servers", help_triggers("-h", "--help"))]
 #[argh(note = "A line has the name, how the server is reached, its state and its file, with tabs \
                between them. The states: ready, approved, unapproved (see `mcpmini approve`), \
-               disabled, hidden (by an earlier file) and broken.")]
+               disabled, hidden (by an earlier file) and broken (see `mcpmini config check`).")]
 #[argh(note = "With --check a line has the name, ok or the class of the error, the revision, the \
                milliseconds until the tools were listed, and their number or the error. All \
                servers are tried side by side, and no longer than --max-time or 30s. The exit code \

@@ -66,12 +66,16 @@ pub struct Invocation {
 /// Stops when the words ask for help or for the version, or make no sense.
 pub fn parse(words: Vec<OsString>) -> Result<Invocation, Stop> {
     let table = Table::collect();
-    let not_utf8 = words.iter().position(|word| word.to_str().is_none());
+    let not_utf8 = words.iter().enumerate().find(|(_, word)| word.to_str().is_none());
+    let not_utf8 = not_utf8.map(|(index, word)| UsageError::NotUtf8 {
+        position: index + 1,
+        shown: word.to_string_lossy().into_owned(),
+    });
     let words = words.into_iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let (normal, mistake) = normalise(words, &table);
     let mistake = match not_utf8 {
-        Some(index) if mistake.is_some() || !matches!(normal.wanted, Wanted::Help(_)) => {
-            Some(UsageError::NotUtf8 { position: index + 1 })
+        Some(not_utf8) if mistake.is_some() || !matches!(normal.wanted, Wanted::Help(_)) => {
+            Some(not_utf8)
         }
         _ => mistake,
     };
@@ -89,12 +93,13 @@ fn understand(normal: &Normal, table: &Table) -> Result<Invocation, Why> {
         return Err(Why::Help(page));
     }
     let (globals, access) = parse_globals(&normal.globals).map_err(Why::Usage)?;
-    let Wanted::Command(name) = normal.wanted else {
-        return Err(if globals.version { Why::Version } else { Why::Usage(UsageError::NoCommand) });
-    };
+    // Whatever command is with it, like that for help.
     if globals.version {
-        return Err(Why::Usage(UsageError::NoCommandWith("--version")));
+        return Err(Why::Version);
     }
+    let Wanted::Command(name) = normal.wanted else {
+        return Err(Why::Usage(UsageError::NoCommand));
+    };
     let info = table.command(name).expect("a wanted command is in the table");
     let command = parse_command(info, normal).map_err(Why::Usage)?;
     check(&globals, &access, &command).map_err(Why::Usage)?;
@@ -149,12 +154,11 @@ fn explain_word(
     info: &CommandInfoWithArgs,
     words: &[String],
 ) -> Option<UsageError> {
+    // argh names the field, which is not what people know the word by.
+    let (_, told) =
+        exit.output.strip_prefix("Error parsing positional argument '")?.split_once('\'')?;
     info.positionals.iter().zip(words).find_map(|(positional, word)| {
-        // argh names the field.
-        let field = positional.name.to_lowercase();
-        let beginning =
-            format!("Error parsing positional argument '{field}' with value '{word}': ");
-        let reason = exit.output.strip_prefix(&beginning)?.trim_end().to_owned();
+        let reason = told.strip_prefix(&format!(" with value '{word}': "))?.trim_end().to_owned();
         Some(UsageError::Value { flag: positional.name, reason })
     })
 }

@@ -166,9 +166,15 @@ pub struct Complete {
 #[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
 #[argh(subcommand, name = "find", help_triggers("-h", "--help"))]
 #[argh(note = "Looks through the lists that earlier commands have stored, of all servers of the \
-               configuration. With --refresh the servers are asked.")]
+               configuration. With --refresh the servers are asked. Those of which nothing is \
+               stored are left out, and named on standard error.")]
 #[argh(note = "A line has the server, the tool, the arguments and the description, with tabs \
-               between them. A server that cannot be looked at is named on standard error.")]
+               between them.")]
+#[argh(
+    note = "The exit code is 11 when no tool fits. A server that could not be asked, or that is \
+               broken or not approved, counts more: the exit code is that of the first, in the \
+               order of the servers, whatever the others have."
+)]
 #[argh(note = "Upper and lower case count only if PATTERN has an upper-case letter.")]
 #[argh(example = "mcpmini find issue")]
 #[argh(example = "mcpmini find -E '^(get|list)_' github gitlab")]

@@ -35,6 +35,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("MCPMINI_TRACE", "FILE|fd:N as for --trace, but appends to FILE"),
     ("NO_COLOR", "if not empty, no colours"),
     ("CLICOLOR_FORCE", "if neither empty nor 0, colours even without a terminal"),
+    ("TERM", "if dumb, no colours and no line that shows progress; which pictures it shows"),
 ];
 
 /// The variables that are read where they are needed, and what each is for.
@@ -45,8 +46,34 @@ pub const MORE_VARIABLES: &[(&str, &str)] = &[
     ("MCPMINI_CLIENT_SECRET", "the secret of that client"),
     ("MCPMINI_STATE_DIR", "DIR for tokens, approvals and pins (default XDG_STATE_HOME/mcpmini)"),
     ("MCPMINI_CREDENTIAL_HELPER", "CMD that keeps tokens, a Docker credential helper"),
+    ("MCPMINI_NO_PROJECT", "if neither empty nor 0, the files of the project are not read"),
     ("BROWSER", "CMD that opens a page"),
+    ("HTTPS_PROXY", "URL of the proxy for https:// (or https_proxy, which counts first)"),
+    ("http_proxy", "URL of the proxy for http://; HTTP_PROXY is not read, as in curl"),
+    ("ALL_PROXY", "URL of the proxy for both (or all_proxy)"),
+    ("NO_PROXY", "hosts that are reached without a proxy (or no_proxy)"),
+    ("SSL_CERT_FILE", "FILE with the certificate authorities to trust, as for --cacert"),
+    ("SSL_CERT_DIR", "DIR with the certificate authorities to trust"),
+    ("XDG_CONFIG_HOME", "DIR of your configuration (default ~/.config), see mcpmini help files"),
+    ("XDG_STATE_HOME", "DIR of approvals and tokens (default ~/.local/state)"),
+    ("XDG_CACHE_HOME", "DIR of stored answers (default ~/.cache)"),
+    ("XDG_RUNTIME_DIR", "DIR of the sockets of sessions (default TMPDIR or /tmp)"),
+    ("TMPDIR", "DIR of the sockets of sessions without XDG_RUNTIME_DIR"),
+    ("RUST_BACKTRACE", "if neither empty nor 0, tells where an internal error came from"),
+    ("HOME", "your home directory; without it nothing is stored"),
+    ("TERM_PROGRAM", "which pictures the terminal shows"),
+    ("KITTY_WINDOW_ID", "if not empty, the terminal shows the pictures of kitty"),
+    ("TMUX", "if not empty, no pictures"),
+    ("CLAUDE_CONFIG_DIR", "DIR from which `mcpmini config import claude-code` takes servers"),
+    ("CODEX_HOME", "DIR from which `mcpmini config import codex` takes servers"),
+    ("COPILOT_HOME", "DIR from which `mcpmini config import vscode` takes servers"),
+    ("OPENCODE_CONFIG", "FILE from which `mcpmini config import opencode` takes servers"),
 ];
+
+/// All variables, and what each is for.
+pub fn variables() -> Vec<(&'static str, &'static str)> {
+    [VARIABLES, MORE_VARIABLES].concat()
+}
 
 /// How long a server may be silent.
 pub const TIMEOUT: Limit = Limit::after(Duration::from_secs(30));
@@ -228,6 +255,7 @@ pub(super) fn color(option: Option<Color>, env: Environment<'_>) -> ColorRule {
         Color::Always => ColorRule::Always,
         Color::Never => ColorRule::Never,
         Color::Auto if variable("NO_COLOR", env).is_some() => ColorRule::Never,
+        Color::Auto if variable("TERM", env).is_some_and(|term| term == "dumb") => ColorRule::Never,
         Color::Auto if variable("CLICOLOR_FORCE", env).is_some_and(|value| value != "0") => {
             ColorRule::Always
         }

@@ -43,6 +43,8 @@ pub struct Farewell {
     pub text: String,
     /// How the program ends.
     pub exit: Exit,
+    /// Whether it is to be told as JSON that the text could not be written.
+    pub json_errors: bool,
 }
 
 impl Stop {
@@ -72,7 +74,7 @@ impl Stop {
 
     /// What to print. `is_terminal` tells whether a stream is one.
     pub fn farewell(&self, env: Environment<'_>, is_terminal: impl Fn(Stream) -> bool) -> Farewell {
-        let rule = color(self.color, env);
+        let (rule, json_errors) = (color(self.color, env), self.wants_json_errors(env));
         let (stream, text, exit) = match &self.why {
             Why::Help(page) => {
                 let colored = rule.applies(is_terminal(Stream::Stdout));
@@ -84,7 +86,7 @@ impl Stop {
             Why::Version => (Stream::Stdout, version(), Exit::Ok),
             Why::Usage(mistake) => {
                 let error = Error::from(mistake.clone());
-                let text = if self.wants_json_errors(env) {
+                let text = if json_errors {
                     error.json_line()
                 } else {
                     error.text(rule.applies(is_terminal(Stream::Stderr)))
@@ -92,7 +94,7 @@ impl Stop {
                 (Stream::Stderr, text, error.exit)
             }
         };
-        Farewell { stream, text, exit }
+        Farewell { stream, text, exit, json_errors }
     }
 
     fn wants_json_errors(&self, env: Environment<'_>) -> bool {

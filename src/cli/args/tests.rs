@@ -337,8 +337,10 @@ fn options_of_a_command_stand_anywhere() {
     check("schema s t --example", "schema --example s t");
     check("schema --output-schema s t", "schema --output-schema s t");
     check("rpc s m --envelope {}", r#"rpc --envelope s m Some("{}")"#);
-    check("approve x --accept=sha256:ab", r#"approve Some("x") Some("sha256:ab")"#);
-    check("approve x --accept 1 --accept 2", r#"approve Some("x") Some("2")"#);
+    let [one, two] = ["1", "2"].map(|digit| format!("sha256:{}", digit.repeat(64)));
+    let approve = |accepted: &str| format!("approve Some(\"x\") Some({accepted:?})");
+    check(&format!("approve x --accept={one}"), &approve(&one));
+    check(&format!("approve x --accept {one} --accept {two}"), &approve(&two));
 }
 
 #[test]
@@ -479,12 +481,14 @@ fn help_runs_nothing() {
 }
 
 #[test]
-fn the_version_stands_alone() {
+fn the_version_is_told_whatever_the_command() {
     check("--version", "version: None");
     check("-V", "version: None");
     check("--version --json", "version: Some(Json)");
     check("-jV", "version: Some(Json)");
-    check("call s t --version", "error: --version takes no command");
+    check("call s t --version", "version: None");
+    check("call --version -j", "version: Some(Json)");
+    check("-V nonsense", "error: no such command: \"nonsense\"");
     check("--version --help", "help: Overview");
 }
 
@@ -659,7 +663,8 @@ fn a_word_that_is_not_utf_8_is_refused_by_its_number() {
     let odd = || OsString::from_vec(b"a=\xff".to_vec());
     let check = |words: Vec<OsString>, position| {
         let stop = parse(words).unwrap_err();
-        assert_eq!(stop.why, Why::Usage(UsageError::NotUtf8 { position }));
+        let shown = "a=\u{fffd}".to_owned();
+        assert_eq!(stop.why, Why::Usage(UsageError::NotUtf8 { position, shown }));
     };
     check(vec!["call".into(), "s".into(), "t".into(), odd()], 4);
     check(vec![odd(), "s".into(), odd()], 1);

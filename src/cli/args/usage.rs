@@ -9,6 +9,8 @@ pub enum UsageError {
     NotUtf8 {
         /// Its place, 1 for the first word after the program's name.
         position: usize,
+        /// The word, with U+FFFD in place of what is no text.
+        shown: String,
     },
     /// There is no command.
     NoCommand,
@@ -113,8 +115,6 @@ pub enum UsageError {
         /// The forms it has.
         has: Vec<&'static str>,
     },
-    /// A flag that stands instead of a command.
-    NoCommandWith(&'static str),
     /// What argh says, where it checks more than is checked before.
     Other(String),
 }
@@ -122,7 +122,9 @@ pub enum UsageError {
 impl fmt::Display for UsageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            UsageError::NotUtf8 { position } => write!(f, "argument {position} is not UTF-8"),
+            UsageError::NotUtf8 { position, shown } => {
+                write!(f, "argument {position} is not UTF-8: {shown:?}")
+            }
             UsageError::NoCommand => f.write_str("no command"),
             UsageError::UnknownCommand { given, suggestion } => {
                 write!(f, "no such command: {given:?}")?;
@@ -161,7 +163,6 @@ impl fmt::Display for UsageError {
             UsageError::Format { command, format, has } => {
                 write!(f, "{command} has no output form {format}, but {}", has.join(" and "))
             }
-            UsageError::NoCommandWith(flag) => write!(f, "{flag} takes no command"),
             UsageError::Other(text) => f.write_str(text),
         }
     }

@@ -25,6 +25,7 @@ pub(super) struct Input {
     /// What it is, for people.
     shown: String,
     lines: Lines,
+    /// See [`Input::number`].
     number: u64,
     ended: bool,
 }
@@ -44,8 +45,8 @@ impl Input {
         Ok(Input { source, shown, lines: Lines::new(limit), number: 0, ended: false })
     }
 
-    /// The next line that is not blank and its number among those; `None` at the end. Dropping the
-    /// future loses nothing.
+    /// The next line that is not blank, and its number among all lines; `None` at the end. Dropping
+    /// the future loses nothing.
     ///
     /// After an error there are no more lines.
     pub(super) async fn next(&mut self) -> Result<Option<(u64, Vec<u8>)>, Error> {
@@ -54,8 +55,9 @@ impl Input {
                 Ok(None) => (),
                 Ok(Some(line)) => return Ok(self.numbered(line)),
                 Err(too_long) => {
+                    self.number = self.lines.passed() + 1;
                     (self.ended, self.lines) = (true, Lines::new(0));
-                    let (shown, line, limit) = (&self.shown, self.number + 1, too_long.limit);
+                    let (shown, line, limit) = (&self.shown, self.number, too_long.limit);
                     let text = format!(
                         "{shown}: line {line} is longer than {limit} bytes (see --max-message)"
                     );
@@ -66,7 +68,7 @@ impl Input {
                 Ok(0) => self.ended = true,
                 Ok(length) => self.lines.filled(length),
                 Err(error) => {
-                    self.ended = true;
+                    (self.ended, self.number) = (true, self.lines.passed() + 1);
                     return Err(unreadable(&self.shown, &error));
                 }
             }
@@ -76,8 +78,13 @@ impl Input {
         Ok(last.and_then(|line| self.numbered(line)))
     }
 
+    /// The number of the line that was read last, or at which reading failed.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
     fn numbered(&mut self, line: Vec<u8>) -> Option<(u64, Vec<u8>)> {
-        self.number += 1;
+        self.number = self.lines.passed();
         Some((self.number, line))
     }
 }

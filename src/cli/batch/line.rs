@@ -11,7 +11,9 @@ use crate::protocol::params::Params;
 /// A line that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line {
-    /// Its number among the lines that are not blank, from 1.
+    /// Its place among the lines that are not blank, from 1.
+    pub(super) place: u64,
+    /// Its number among all lines, as an editor shows it.
     pub(super) number: u64,
     /// What its outcome is known by, JSON text: its `id`, or else its number.
     pub(super) id: String,
@@ -39,8 +41,8 @@ impl Request {
 }
 
 /// Reads a line; tells what is wrong with it when it is no request.
-pub(super) fn read(bytes: &[u8], number: u64) -> (Line, Result<Request, String>) {
-    let mut line = Line { number, id: number.to_string() };
+pub(super) fn read(bytes: &[u8], place: u64, number: u64) -> (Line, Result<Request, String>) {
+    let mut line = Line { place, number, id: number.to_string() };
     let request = match std::str::from_utf8(bytes) {
         Ok(text) => request(text.trim(), &mut line.id),
         Err(_) => Err("the line is not UTF-8".to_owned()),
@@ -116,7 +118,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, id: &str, expected: Result<(&str, &str), &str>) {
-        let (line, request) = read(text.as_bytes(), 7);
+        let (line, request) = read(text.as_bytes(), 5, 7);
         let shown =
             request.map(|request| (request.method.clone(), request.params.to_json(&[], &[])));
         let expected = expected.map(|(method, params)| (method.to_owned(), params.to_owned()));
@@ -166,14 +168,15 @@ mod tests {
         check(r#"{"tool":7}"#, "7", Err("\"tool\" must be a string, and not empty"));
         check(r#"{"tool":""}"#, "7", Err("\"tool\" must be a string, and not empty"));
         check(r#"{"tool":"a","arguments":[]}"#, "7", Err("\"arguments\" must be an object"));
-        assert!(read(b"{oops", 1).1.unwrap_err().starts_with("the line is no JSON: "));
-        assert_eq!(read(b"\xff", 1).1, Err("the line is not UTF-8".to_owned()));
+        assert!(read(b"{oops", 1, 1).1.unwrap_err().starts_with("the line is no JSON: "));
+        assert_eq!(read(b"\xff", 1, 1).1, Err("the line is not UTF-8".to_owned()));
     }
 
     #[test]
     fn a_line_has_its_own_limit() {
         let check = |value: &str, expected: Result<Option<u64>, &str>| {
-            let (_, request) = read(format!(r#"{{"tool":"a","timeout":{value}}}"#).as_bytes(), 1);
+            let (_, request) =
+                read(format!(r#"{{"tool":"a","timeout":{value}}}"#).as_bytes(), 1, 1);
             let idle = request.map(|request| request.idle.unwrap());
             let expected = expected.map(|limit| limit.map(Duration::from_millis));
             assert_eq!(idle, expected.map_err(str::to_owned));

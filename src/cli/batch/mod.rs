@@ -84,7 +84,7 @@ struct Work<'a> {
     catalog: Option<Catalog>,
     /// Whether arguments of tools are mirrored into headers; `None` while that is not known.
     mirrors: Option<bool>,
-    /// The number of the last line that was read.
+    /// The place of the last line that was read, among those that are not blank.
     last: u64,
     /// Why no further line is read.
     stop: Option<Stop>,
@@ -139,8 +139,9 @@ impl Work<'_> {
                 Step::Line(Ok(None)) => self.stop = Some(Stop::End),
                 Step::Line(Err(error)) => {
                     self.stop = Some(Stop::End);
-                    let (number, id) = (self.last + 1, (self.last + 1).to_string());
-                    self.note(&Line { number, id }, Duration::ZERO, &Outcome::Failed(error));
+                    let (place, number) = (self.last + 1, self.input.number());
+                    let line = Line { place, number, id: number.to_string() };
+                    self.note(&line, Duration::ZERO, &Outcome::Failed(error));
                 }
                 Step::Landed(landed) => self.land(landed?),
                 Step::Written(written) => {
@@ -195,8 +196,8 @@ impl Work<'_> {
 
     /// Takes in a line.
     fn take(&mut self, number: u64, bytes: &[u8]) {
-        self.last = number;
-        let (line, request) = line::read(bytes, number);
+        self.last += 1;
+        let (line, request) = line::read(bytes, self.last, number);
         match request {
             Err(why) => self.note(&line, Duration::ZERO, &Outcome::Failed(usage(why))),
             Ok(request) => self.send(Job { line, request, begun: Instant::now() }),
@@ -384,7 +385,7 @@ impl Work<'_> {
 
     /// Notes the outcome of a line.
     fn note(&mut self, line: &Line, took: Duration, outcome: &Outcome) {
-        self.output.push(line.number, outcome.text(line, took));
+        self.output.push(line.place, outcome.text(line, took));
         if self.verdict.add(line, outcome) && !self.keep_going {
             self.stop.get_or_insert(Stop::Failure);
         }

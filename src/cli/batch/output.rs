@@ -28,7 +28,7 @@ pub(super) struct Output {
     file: Option<Growing>,
 }
 
-/// Outcomes that came too early, by their line.
+/// Outcomes that came too early, by the place of their line.
 #[derive(Debug)]
 struct Order {
     next: u64,
@@ -47,16 +47,16 @@ impl Output {
         })
     }
 
-    /// Whether another line may be begun: `number` is the last that was.
-    pub(super) fn has_room(&self, number: u64) -> bool {
-        let in_window = self.order.as_ref().is_none_or(|order| number < order.next + AHEAD);
+    /// Whether another line may be begun: `place` is that of the last that was.
+    pub(super) fn has_room(&self, place: u64) -> bool {
+        let in_window = self.order.as_ref().is_none_or(|order| place < order.next + AHEAD);
         self.queue.len() < FULL && in_window
     }
 
-    /// Adds the outcome of a line: one line of text with its line end.
-    pub(super) fn push(&mut self, number: u64, outcome: String) {
+    /// Adds the outcome of the line at a place: one line of text with its line end.
+    pub(super) fn push(&mut self, place: u64, outcome: String) {
         let Some(order) = &mut self.order else { return self.queue.push_str(&outcome) };
-        order.early.insert(number, outcome);
+        order.early.insert(place, outcome);
         while let Some(outcome) = order.early.remove(&order.next) {
             self.queue.push_str(&outcome);
             order.next += 1;

@@ -7,6 +7,7 @@ use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
 use crate::cli::output::one_line;
 use crate::protocol::json::Json;
+use crate::protocol::message::Sent;
 use crate::protocol::params::Members;
 
 /// How a line ended.
@@ -60,6 +61,7 @@ pub(super) struct Verdict {
 struct First {
     line: Line,
     exit: Exit,
+    sent: Option<Sent>,
     why: String,
 }
 
@@ -67,14 +69,14 @@ impl Verdict {
     /// Takes in the outcome of a line; tells whether it is a failure.
     pub(super) fn add(&mut self, line: &Line, outcome: &Outcome) -> bool {
         self.lines += 1;
-        let why = match outcome {
+        let (why, sent) = match outcome {
             Outcome::Answered(_) => return false,
-            Outcome::ToolFailed(_, why) => why.clone(),
-            Outcome::Failed(error) => error.message.clone(),
+            Outcome::ToolFailed(_, why) => (why.clone(), Some(Sent::Yes)),
+            Outcome::Failed(error) => (error.message.clone(), error.sent),
         };
         self.failed += 1;
         if self.first.as_ref().is_none_or(|first| line.number < first.line.number) {
-            self.first = Some(First { line: line.clone(), exit: outcome.exit(), why });
+            self.first = Some(First { line: line.clone(), exit: outcome.exit(), sent, why });
         }
         true
     }
@@ -82,7 +84,7 @@ impl Verdict {
     /// The error that the first failure makes of the batch, if there is one. `stopped` tells that
     /// the lines after it were not sent.
     pub(super) fn error(&self, stopped: bool) -> Option<Error> {
-        let First { line, exit, why } = self.first.as_ref()?;
+        let First { line, exit, sent, why } = self.first.as_ref()?;
         let (failed, lines) = (self.failed, self.lines);
         let which = match line.id == line.number.to_string() {
             true => format!("line {}", line.number),
@@ -92,7 +94,7 @@ impl Verdict {
             1 => format!("1 of {lines} lines failed: {which}: {why}"),
             _ => format!("{failed} of {lines} lines failed, the first is {which}: {why}"),
         };
-        let error = Error::new(*exit, text).phase(Phase::Request);
+        let error = Error { sent: *sent, ..Error::new(*exit, text) }.phase(Phase::Request);
         Some(match stopped {
             true => error.hint("no further line was sent; --keep-going goes on after a failure"),
             false => error,
@@ -105,7 +107,7 @@ mod tests {
     use super::*;
 
     fn line(number: u64, id: &str) -> Line {
-        Line { number, id: id.to_owned() }
+        Line { place: number, number, id: id.to_owned() }
     }
 
     fn failed(exit: Exit) -> Outcome {

@@ -72,6 +72,11 @@ pub enum Phase {
 }
 
 impl Phase {
+    /// Whether no request can have gone out yet. During the others one may have.
+    fn is_before_request(self) -> bool {
+        matches!(self, Phase::Usage | Phase::Config | Phase::Trust | Phase::Start | Phase::Connect)
+    }
+
     /// Its name in error lines.
     pub fn word(self) -> &'static str {
         match self {
@@ -90,14 +95,15 @@ impl Phase {
 }
 
 impl Error {
-    /// An error of that class. It is retryable when its class is.
+    /// An error of that class. It is retryable when its class is, and a mistake of the command line
+    /// was not sent.
     pub fn new(exit: Exit, message: impl Into<String>) -> Error {
         Error {
             exit,
             message: message.into(),
             server: None,
             phase: None,
-            sent: None,
+            sent: (exit == Exit::Usage).then_some(Sent::No),
             retryable: exit.is_retryable(),
             code: None,
             status: None,
@@ -115,10 +121,13 @@ impl Error {
         self
     }
 
-    /// Tells when it happened, unless that is known already: who saw it first knows best.
+    /// Tells when it happened, unless that is known already: who saw it first knows best. Before the
+    /// request nothing can have been sent.
     #[must_use]
     pub fn phase(mut self, phase: Phase) -> Error {
-        self.phase.get_or_insert(phase);
+        if *self.phase.get_or_insert(phase) == phase && phase.is_before_request() {
+            self.sent.get_or_insert(Sent::No);
+        }
         self
     }
 

@@ -147,7 +147,7 @@ mod tests {
         check(
             Error::new(Exit::Usage, "a \"quoted\"\nword"),
             "{\"error\":{\"class\":\"usage\",\"exit\":2,\"message\":\"a \\\"quoted\\\"\\nword\",\
-             \"retryable\":false}}\n",
+             \"sent\":\"no\",\"retryable\":false}}\n",
         );
         check(
             full(),

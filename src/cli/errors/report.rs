@@ -5,13 +5,14 @@ use crate::cli::exit::{Exit, TABLE};
 use crate::protocol::jsonrpc::scan;
 use crate::protocol::message::Sent;
 
-const PHASES: [Phase; 9] = [
+const PHASES: [Phase; 10] = [
     Phase::Usage,
     Phase::Config,
     Phase::Trust,
     Phase::Start,
     Phase::Connect,
     Phase::Tls,
+    Phase::Authorize,
     Phase::Negotiate,
     Phase::Request,
     Phase::Output,

@@ -2,9 +2,9 @@
 
 use argh::CommandInfoWithArgs;
 
-use super::tables::{ARGUMENTS, EXAMPLES, GROUPS, SERVERS};
+use super::tables::{ARGUMENTS, EXAMPLES, FILES, GROUPS, SERVERS};
 use super::{names, sentence, spelling, whole_synopsis};
-use crate::cli::args::settings::VARIABLES;
+use crate::cli::args::settings::variables;
 use crate::cli::args::table::{Flag, Table};
 use crate::cli::exit;
 
@@ -52,7 +52,8 @@ pub fn man() -> String {
         };
         page.item(&row.number(), &format!("{}: {}.{retry}", row.class, row.meaning));
     }
-    page.rows("ENVIRONMENT", VARIABLES);
+    page.rows("FILES", FILES);
+    page.rows("ENVIRONMENT", &variables());
     page.section("EXAMPLES");
     EXAMPLES.iter().for_each(|example| page.example(example));
     page.text
@@ -174,7 +175,9 @@ mod tests {
         for command in &table.commands {
             assert!(page.contains(&format!(".SS \"{}", escaped(command.name))), "{}", command.name);
         }
-        let terms = ARGUMENTS.iter().chain(SERVERS).chain(VARIABLES).map(|(term, _)| *term);
+        let variables = variables();
+        let rows = [ARGUMENTS, SERVERS, FILES, &variables].concat();
+        let terms = rows.iter().map(|(term, _)| *term);
         for term in terms.chain(exit::TABLE.iter().map(|row| row.class)) {
             assert!(page.contains(&escaped(term)), "{term}");
         }

@@ -10,13 +10,13 @@ mod tests;
 
 use argh::CommandInfoWithArgs;
 
-use super::args::settings::{MORE_VARIABLES, VARIABLES};
+use super::args::settings::variables;
 use super::args::table::{Flag, Table, short_name, synopsis};
 use super::args::usage::UsageError;
 use super::exit;
 use crate::protocol::similar::closest;
 use layout::Layout;
-use tables::{ARGUMENTS, EXAMPLES, GROUPS, SERVERS, TOPICS};
+use tables::{ARGUMENTS, EXAMPLES, FILES, GROUPS, SERVERS, TOPICS};
 
 pub use man::{is_wanted as is_man_wanted, man};
 pub use version::{version, version_json};
@@ -92,7 +92,8 @@ fn overview(layout: &mut Layout, table: &Table) {
     layout.line("It gives up after 30s of silence (-t). Exit codes: mcpmini help exit-codes");
     let others = TOPICS.iter().map(|(topic, _)| *topic).filter(|topic| *topic != "exit-codes");
     let others = others.collect::<Vec<_>>().join("|");
-    layout.line(&format!("More: mcpmini COMMAND --help, mcpmini help {others}"));
+    layout.line(&format!("Topics: mcpmini help {others}"));
+    layout.line("More: mcpmini COMMAND --help. The manual page: mcpmini help --man | man -l -");
 }
 
 fn about_command(layout: &mut Layout, table: &Table, command: &CommandInfoWithArgs) {
@@ -122,7 +123,7 @@ fn about_command(layout: &mut Layout, table: &Table, command: &CommandInfoWithAr
         layout.heading("Exit codes [may a script try again?]:");
         exit_codes(layout);
         layout.heading("Environment (options win):");
-        layout.rows(&[VARIABLES, MORE_VARIABLES].concat());
+        layout.rows(&variables());
     } else {
         layout.line("");
         layout.paragraph(
@@ -146,7 +147,7 @@ fn about_topic(layout: &mut Layout, table: &Table, topic: &str) {
             );
             groups(layout, table);
         }
-        "servers" => {
+        "naming" => {
             layout.line("Ways to name a SERVER:");
             layout.line("");
             layout.rows(SERVERS);
@@ -171,10 +172,29 @@ fn about_topic(layout: &mut Layout, table: &Table, topic: &str) {
                  tells the same and more as JSON.",
             );
         }
+        "files" => {
+            layout.line("Files and directories. Of servers with one name the first file counts:");
+            layout.line("");
+            layout.rows(FILES);
+            layout.line("");
+            layout.paragraph(
+                "--config or MCPMINI_CONFIG names a file that is read instead of the first three. \
+                 Without HOME nothing is stored.",
+            );
+        }
+        "man" => {
+            layout.line("The manual page is printed by `mcpmini help --man`. To read it:");
+            layout.line("");
+            layout.line("  mcpmini help --man | man -l -");
+            layout.line("");
+            layout.line("To install it, so that `man mcpmini` shows it:");
+            layout.line("");
+            layout.line("  mcpmini help --man > ~/.local/share/man/man1/mcpmini.1");
+        }
         _ => {
             layout.line("Environment variables. Options win over them, and they over files:");
             layout.line("");
-            layout.rows(&[VARIABLES, MORE_VARIABLES].concat());
+            layout.rows(&variables());
         }
     }
 }

@@ -3,10 +3,36 @@
 /// The topics of `mcpmini help TOPIC`, and what each is about.
 pub(super) const TOPICS: &[(&str, &str)] = &[
     ("options", "the options of every command"),
-    ("servers", "how to name a server"),
+    ("naming", "how to name a server"),
     ("arguments", "how to write the arguments of a tool"),
     ("exit-codes", "the exit codes, and when a script may try again"),
     ("environment", "the environment variables"),
+    ("files", "where configuration, state and stored answers are"),
+    ("man", "the manual page"),
+];
+
+/// The files and directories that are read or written.
+pub(super) const FILES: &[(&str, &str)] = &[
+    (
+        ".mcpmini.json, .mcp.json",
+        "the servers of the project: the nearest one, from the working directory up to the top of \
+         the repository",
+    ),
+    ("~/.config/mcpmini/config.json", "your servers (XDG_CONFIG_HOME in place of ~/.config)"),
+    ("/etc/mcpmini/config.json", "the servers of this machine"),
+    (
+        "~/.local/state/mcpmini/",
+        "approvals and tokens (MCPMINI_STATE_DIR, or XDG_STATE_HOME in place of ~/.local/state)",
+    ),
+    (
+        "~/.cache/mcpmini/",
+        "stored lists, and the revision that each server speaks; it may be deleted (XDG_CACHE_HOME in \
+         place of ~/.cache)",
+    ),
+    (
+        "$XDG_RUNTIME_DIR/mcpmini/",
+        "the sockets of sessions while they run (else in TMPDIR or /tmp)",
+    ),
 ];
 
 /// The examples on the first page, five that show the ways to name a server and to use an answer.

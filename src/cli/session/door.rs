@@ -31,6 +31,10 @@ impl Door {
     pub(super) fn open(env: &Env) -> Result<Door, Error> {
         let mut fault = None;
         for place in places(env) {
+            // Our own directory is made where it is missing, and nobody else's.
+            if env.runtime_dir().as_ref() == Some(&place) {
+                let _ = DirBuilder::new().mode(0o700).create(&place);
+            }
             match Door::open_in(&place) {
                 Ok(door) => return Ok(door),
                 Err(error) => fault = Some((place, error)),
@@ -91,16 +95,12 @@ fn places(env: &Env) -> Vec<PathBuf> {
 
 /// Makes a directory that nobody but us can enter. A name that is taken is not ours.
 fn create_private(place: &Path) -> io::Result<PathBuf> {
-    let create = |path: &Path| DirBuilder::new().mode(0o700).create(path);
-    if !place.exists() {
-        create(place)?;
-    }
     for attempt in 0..100 {
         let directory = place.join(format!("mcpmini-session-{}-{attempt}", std::process::id()));
         if LONGEST < directory.as_os_str().len() + "/socket".len() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path is too long"));
         }
-        match create(&directory) {
+        match DirBuilder::new().mode(0o700).create(&directory) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => (),
             created => return created.map(|()| directory),
         }
@@ -132,6 +132,15 @@ mod tests {
         drop(door);
         assert!(!path.parent().unwrap().exists());
         assert!(second.path().exists());
+    }
+
+    #[test]
+    fn a_place_that_is_not_there_is_not_made() {
+        let scratch = Scratch::new();
+        let none = scratch.path("none");
+        let env = Env { variables: [("TMPDIR", none.to_str().unwrap())].into(), ..Env::default() };
+        assert!(Door::open(&env).unwrap().path().starts_with("/tmp"));
+        assert!(!none.exists());
     }
 
     #[test]

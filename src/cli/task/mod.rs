@@ -131,7 +131,8 @@ pub(super) async fn created(
         let (id, interval) = (task.id, task.poll_interval);
         return wait(&call.server, &id, interval, contact).await.map(Became::Result);
     }
-    if !contact.is_http() {
+    // In a session it lives on as long as that.
+    if !contact.is_http() && run.settings.session.is_none() {
         run.warn("the server ends with this run, and its task perhaps with it; see --wait");
     }
     let mut parts = Parts::new(run);

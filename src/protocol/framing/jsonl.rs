@@ -45,12 +45,16 @@ pub struct Lines {
     /// Whether the last read has filled all there was room for, so that there may be more.
     was_filled: bool,
     limit: usize,
+    /// How many lines are behind `start`.
+    passed: u64,
 }
 
 impl Lines {
     /// A decoder that refuses lines longer than `limit` bytes.
     pub fn new(limit: usize) -> Lines {
-        Lines { buffer: Vec::new(), start: 0, searched: 0, end: 0, was_filled: false, limit }
+        let (start, searched, end) = (0, 0, 0);
+        let (buffer, was_filled, passed) = (Vec::new(), false, 0);
+        Lines { buffer, start, searched, end, was_filled, limit, passed }
     }
 
     /// Space to read into, at least 2 KiB. It grows with the line that is being read.
@@ -102,6 +106,12 @@ impl Lines {
         self.take(self.start..self.end, self.end)
     }
 
+    /// How many lines have gone by, those that were skipped included. After
+    /// [`Lines::next_line`] it is the number of the line that was handed out, from 1.
+    pub fn passed(&self) -> u64 {
+        self.passed
+    }
+
     /// The length of the unfinished line, in bytes.
     pub fn unfinished(&self) -> usize {
         self.end - self.start
@@ -114,6 +124,7 @@ impl Lines {
     /// Removes the bytes up to `next` and returns `line`, which is among them, unless it is blank.
     fn take(&mut self, line: Range<usize>, next: usize) -> Option<Vec<u8>> {
         self.start = next;
+        self.passed += 1;
         let text = &self.buffer[line.clone()];
         if text.trim_ascii().is_empty() {
             return None;
@@ -194,6 +205,16 @@ mod tests {
         check("\n\r\n \t\r\n\na\n\n", &["a"]);
         check(" \r", &[]);
         check("\n\n\n", &[]);
+    }
+
+    #[test]
+    fn skipped_lines_are_counted() {
+        let mut lines = Lines::new(64);
+        feed(&mut lines, b"\na\n \r\n\nb\nc");
+        let mut next = || (lines.next_line().unwrap().or_else(|| lines.finish()), lines.passed());
+        assert_eq!(next(), (Some(b"a".to_vec()), 2));
+        assert_eq!(next(), (Some(b"b".to_vec()), 5));
+        assert_eq!(next(), (Some(b"c".to_vec()), 6));
     }
 
     #[test]

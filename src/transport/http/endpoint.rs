@@ -1,6 +1,7 @@
 //! The MCP endpoint: where messages go, and what has to be remembered between two of them.
 
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use http::header::HeaderValue;
@@ -34,7 +35,7 @@ pub(in crate::transport) struct Endpoint {
     home: Address,
     /// Where messages go: there, or where the server has moved to.
     address: RefCell<Address>,
-    pub(in crate::transport) binding: Cell<Binding>,
+    pub(in crate::transport) binding: Rc<Cell<Binding>>,
     pub(in crate::transport) sse_fallback: bool,
     /// The `Mcp-Session-Id` of a legacy session.
     session: RefCell<Option<HeaderValue>>,
@@ -52,7 +53,7 @@ impl Endpoint {
     pub(super) fn new(
         lanes: Lanes,
         home: Address,
-        binding: Binding,
+        binding: Rc<Cell<Binding>>,
         sse_fallback: bool,
         limits: Limits,
         inbox: Sender<Incoming>,
@@ -62,7 +63,7 @@ impl Endpoint {
             lanes,
             address: RefCell::new(home.clone()),
             home,
-            binding: Cell::new(binding),
+            binding,
             sse_fallback,
             session: RefCell::default(),
             revision: Cell::new(None),

@@ -72,6 +72,8 @@ pub(super) async fn carry(target: Target, binding: Binding, limits: Limits, port
             return;
         }
     };
+    port.binding.set(binding);
+    let binding = port.binding;
     let endpoint = Endpoint::new(lanes, address, binding, sse_fallback, limits, port.inbox, trace);
     let exchanges = LocalExecutor::new();
     let carrier = Carrier::new(&endpoint, &exchanges, end_session);

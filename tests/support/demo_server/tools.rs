@@ -1,9 +1,11 @@
 //! The tools.
 
+use std::collections::BTreeMap;
 use std::thread;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
 
 use crate::protocol::{Client, EXTENSION, Params, Refusal, refusal};
 use crate::{Options, asking, tasks};
@@ -101,9 +103,14 @@ pub(crate) fn call(
 ) -> Result<String, Refusal> {
     let name = params.name.as_deref().unwrap_or_default();
     let text = params.arguments.map_or("{}", |arguments| arguments.get());
-    let Ok(Value::Object(arguments)) = serde_json::from_str::<Value>(text) else {
+    let Ok(members) = serde_json::from_str::<BTreeMap<String, &RawValue>>(text) else {
         return Err(refusal(-32602, "arguments must be an object"));
     };
+    // What this program has no value for, such as 1e400, is still given back by `arguments`.
+    let values = members.into_iter();
+    let arguments: Map<String, Value> = values
+        .filter_map(|(name, value)| Some((name, serde_json::from_str(value.get()).ok()?)))
+        .collect();
     let integer =
         |key: &str, default| arguments.get(key).and_then(Value::as_u64).unwrap_or(default);
     let string = |key: &str| arguments.get(key).and_then(Value::as_str);
