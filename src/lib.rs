@@ -13,6 +13,7 @@ pub mod transport;
 
 pub mod auth;
 pub mod cache;
+pub mod discovery;
 pub mod trust;
 
 pub mod client;

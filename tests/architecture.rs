@@ -11,7 +11,7 @@ const FLOORS: [&[&str]; 7] = [
     &["protocol", "reactor"],
     &["env", "store", "net"],
     &["transport", "config"],
-    &["auth", "cache", "trust"],
+    &["auth", "cache", "discovery", "trust"],
     &["client"],
     &["doctor"],
     &["cli"],

@@ -46,9 +46,9 @@ const LONGEST: Duration = Duration::from_secs(60);
 /// Whether asking later may help (section 3.5).
 fn is_passing(error: &AuthError) -> bool {
     match error {
-        AuthError::Fetch(FetchError::Failed(_) | FetchError::Unknown(_) | FetchError::Late(_)) => {
-            true
-        }
+        AuthError::Fetch(
+            FetchError::Failed(_) | FetchError::Unknown(_) | FetchError::Late { .. },
+        ) => true,
         AuthError::Refused { code, .. } => ["HTTP 502", "HTTP 503", "HTTP 504"].contains(&&**code),
         _ => false,
     }

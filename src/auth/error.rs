@@ -189,7 +189,7 @@ impl AuthError {
     pub(super) fn is_absence(&self) -> bool {
         match self {
             AuthError::Fetch(FetchError::Failed(fault)) => fault.sent == Sent::No,
-            AuthError::Fetch(FetchError::Unknown(_) | FetchError::Late(_))
+            AuthError::Fetch(FetchError::Unknown(_) | FetchError::Late { .. })
             | AuthError::Discovery(
                 DiscoveryError::Unavailable { .. } | DiscoveryError::NoMetadata { .. },
             ) => true,

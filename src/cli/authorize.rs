@@ -243,7 +243,7 @@ pub(super) fn denied(error: &AuthError, server: &str) -> Error {
         AuthError::Fetch(net::FetchError::Failed(fault)) if fault.sent == Sent::No => {
             Exit::Unreachable
         }
-        AuthError::Fetch(net::FetchError::Unknown(_) | net::FetchError::Late(_))
+        AuthError::Fetch(net::FetchError::Unknown(_) | net::FetchError::Late { .. })
         | AuthError::Discovery(DiscoveryError::Unavailable { .. }) => Exit::Unreachable,
         AuthError::Missing(_)
         | AuthError::Key(_)

@@ -9,6 +9,7 @@ use super::run::Run;
 use super::target;
 use crate::cache::{self, Entry, Eras, Lists, Mode};
 use crate::config::{self, Digest};
+use crate::discovery::documents;
 use crate::protocol::json;
 use crate::protocol::params::Members;
 
@@ -35,7 +36,10 @@ fn clear(run: &Run<'_>, lists: &Lists, server: Option<&Digest>) -> Result<Exit, 
     let eras = Eras::new(run.env, Mode::On);
     match server {
         Some(server) => eras.forget(server),
-        None => eras.clear(),
+        None => {
+            eras.clear();
+            documents::forget_all(run.env);
+        }
     }
     run.remark(&format!("{count} lists are forgotten"));
     Ok(Exit::Ok)

@@ -13,6 +13,7 @@ use super::duration;
 use super::errors::Error;
 use super::exit::Exit;
 use super::explain::{self, Place};
+use super::policy;
 use super::run::Run;
 use super::session;
 use super::target;
@@ -94,6 +95,7 @@ impl<'a> Contact<'a> {
         let consent = Consent::open(run, resolved, &overrides)?;
         let server = config::expand(resolved, &overrides, run.env).map_err(explain::config)?;
         target::check_options(run, &server)?;
+        policy::admit(run, &server)?;
         let mode = run.cache_mode();
         Ok(Contact {
             run,

@@ -7,9 +7,10 @@ use smol::LocalExecutor;
 use super::args::Format;
 use super::args::commands::Info;
 use super::contact::Contact;
+use super::discover::{self, Origin};
 use super::errors::Error;
 use super::exit::Exit;
-use super::output;
+use super::output::{self, cell};
 use super::run::Run;
 use crate::client::Link;
 use crate::protocol::json::{self, Json};
@@ -26,11 +27,11 @@ pub(super) async fn run(
     executor: &LocalExecutor<'static>,
 ) -> Result<Exit, Error> {
     let mut contact = Contact::find(run, &info.server, executor)?;
-    let shown = show(run, &mut contact).await;
+    let shown = show(run, &info.server, &mut contact).await;
     contact.finish(shown).await
 }
 
-async fn show(run: &Run<'_>, contact: &mut Contact<'_>) -> Result<Exit, Error> {
+async fn show(run: &Run<'_>, word: &str, contact: &mut Contact<'_>) -> Result<Exit, Error> {
     let begun = Instant::now();
     contact.settle().await?;
     let greeting = greeting(contact).await?;
@@ -38,6 +39,7 @@ async fn show(run: &Run<'_>, contact: &mut Contact<'_>) -> Result<Exit, Error> {
     let Some(about) = contact.about() else { return Ok(Exit::Bug) };
     let greeting = greeting.as_str();
     let member = |name| scan::member(greeting, name);
+    let origin = discover::origin(run, word, greeting, about.revision.date).await;
     let modern = about.revision.era == Era::Modern;
     let facts = Facts {
         server: &contact.server.name,
@@ -53,6 +55,7 @@ async fn show(run: &Run<'_>, contact: &mut Contact<'_>) -> Result<Exit, Error> {
         capabilities: member("capabilities"),
         instructions: member("instructions"),
         milliseconds,
+        origin: origin.as_ref(),
     };
     match run.settings.output {
         Format::Json => output::write_line(run, &facts.json())?,
@@ -83,6 +86,8 @@ struct Facts<'a> {
     capabilities: Option<&'a str>,
     instructions: Option<&'a str>,
     milliseconds: u128,
+    /// The card that the definition was made from.
+    origin: Option<&'a Origin>,
 }
 
 impl Facts<'_> {
@@ -104,6 +109,10 @@ impl Facts<'_> {
             }
         }
         members.push("openedMs", &self.milliseconds.to_string());
+        if let Some(Origin { card, differing }) = self.origin {
+            members.push("card", &json::string(card));
+            members.push("differences", &discover::differences_json(differing));
+        }
         members.finish()
     }
 
@@ -127,6 +136,10 @@ impl Facts<'_> {
         let names: Vec<_> = capabilities.map(|(name, _)| name.into_owned()).collect();
         row("can", &names.join(", "));
         row("opened in", &format!("{} ms", self.milliseconds));
+        if let Some(Origin { card, differing }) = self.origin {
+            row("card", card);
+            differing.iter().for_each(|it| row("differs", &cell(&it.to_string())));
+        }
         let instructions = self.instructions.and_then(scan::unescape).unwrap_or_default();
         if !instructions.trim().is_empty() {
             text += &format!("\n{}\n", instructions.trim_end());

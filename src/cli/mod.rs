@@ -9,6 +9,7 @@ pub mod panics;
 pub mod terminal;
 
 mod access;
+mod adopt;
 mod answer;
 mod answers;
 mod approve;
@@ -17,6 +18,7 @@ mod batch;
 mod bench;
 mod cache;
 mod call;
+mod card;
 mod catalog;
 mod changes;
 mod complete;
@@ -26,6 +28,7 @@ mod consent;
 mod contact;
 mod credentials;
 mod describe;
+mod discover;
 mod doctor;
 mod dry_run;
 mod explain;
@@ -36,9 +39,11 @@ mod listing;
 mod lock;
 mod login;
 mod many;
+mod originals;
 mod output;
 mod pattern;
 mod ping;
+mod policy;
 mod progress;
 mod prompts;
 mod questions;
@@ -52,11 +57,11 @@ mod schema;
 mod server_log;
 mod servers;
 mod session;
+mod signed;
 mod skills;
 mod sources;
 mod target;
 mod task;
-mod together;
 mod tools;
 mod tracer;
 mod trust;
@@ -103,7 +108,10 @@ pub fn main(env: &Env) -> Exit {
     let run = Run::new(&invocation, settings, env);
     let executor = LocalExecutor::new();
     let outcome = begin(&run).and_then(|()| {
-        let work = work(&run, &executor);
+        let work = async {
+            policy::prepare(&run).await?;
+            work(&run, &executor).await
+        };
         let outcome = reactor::block_on(reactor::with_tasks(&executor, work));
         run.check_trace();
         outcome
@@ -178,10 +186,13 @@ fn work<'a>(run: &'a Run<'a>, executor: &'a LocalExecutor<'static>) -> Work<'a> 
         Command::Approve(approve) => Box::pin(async { approve::run(run, approve) }),
         Command::Trust(trust) => Box::pin(trust::run(run, trust, executor)),
         Command::Lock(lock) => Box::pin(lock::run(run, lock, executor)),
+        Command::Policy(command) => Box::pin(policy::run(run, command)),
         Command::Login(command) => Box::pin(login::login(run, command, executor)),
         Command::Logout(command) => Box::pin(login::logout(run, command, executor)),
         Command::Token(command) => Box::pin(login::token(run, command, executor)),
-        Command::Add(add) => Box::pin(async { config::add(run, add) }),
+        Command::Discover(wanted) => Box::pin(discover::run(run, wanted, executor)),
+        Command::Card(card) => Box::pin(card::run(run, card, executor)),
+        Command::Add(add) => Box::pin(config::add(run, add, executor)),
         Command::Remove(remove) => Box::pin(async { config::remove(run, remove) }),
         Command::Config(config) => Box::pin(async { config::run(run, config) }),
         Command::Replay(replay) => Box::pin(replay::run(run, replay)),

@@ -66,8 +66,7 @@ fn http(
     let globals = run.globals;
     let config = |text: String| Error::new(Exit::Config, text).phase(Phase::Config);
     let address = net::Address::parse(&endpoint.url).map_err(|error| config(error.to_string()))?;
-    let variable = |name: &str| run.env.variable(name).and_then(|value| value.into_string().ok());
-    let mut settings = net::Settings::from_env(&variable);
+    let mut settings = network(run, name)?;
     for (name, value) in &endpoint.headers {
         let added = settings.headers.add(name, value.expose());
         added.map_err(|error| config(error.to_string()))?;
@@ -76,6 +75,20 @@ fn http(
         let set = settings.authorization.set_bearer(token.expose());
         set.map_err(|error| config(error.to_string()))?;
     }
+    settings.unix_socket = endpoint.socket.clone();
+    Ok(http::Target {
+        address,
+        settings,
+        sse_fallback: endpoint.binding == Binding::Auto,
+        end_session: !globals.no_delete,
+    })
+}
+
+/// How the network is reached, whatever is there. `name` is what the trace calls it.
+pub(super) fn network(run: &Run<'_>, name: &str) -> Result<net::Settings, Error> {
+    let globals = run.globals;
+    let variable = |name: &str| run.env.variable(name).and_then(|value| value.into_string().ok());
+    let mut settings = net::Settings::from_env(&variable);
     settings.tls.cacert = pem_file(run, "--cacert", globals.cacert.as_deref())?;
     settings.tls.certificate = pem_file(run, "--cert", globals.cert.as_deref())?;
     settings.tls.key = pem_file(run, "--key", globals.key.as_deref())?;
@@ -87,19 +100,13 @@ fn http(
         settings.proxy = net::Proxy::Explicit(address);
     }
     settings.resolve.extend(globals.resolve.iter().cloned());
-    settings.unix_socket = endpoint.socket.clone();
     settings.trace = run.trace(name);
     settings.http_version = match globals.http {
         None | Some(Http::Auto) => net::HttpVersion::Auto,
         Some(Http::One) => net::HttpVersion::Http1,
         Some(Http::Two) => net::HttpVersion::Http2,
     };
-    Ok(http::Target {
-        address,
-        settings,
-        sse_fallback: endpoint.binding == Binding::Auto,
-        end_session: !globals.no_delete,
-    })
+    Ok(settings)
 }
 
 /// A file that an option names. That it is missing is told even if this server does not need it.

@@ -28,6 +28,10 @@ pub struct Definition {
     pub protocol: Option<&'static Revision>,
     /// Whether it must not be used.
     pub disabled: bool,
+    /// The document that it was made from, which may have changed since.
+    pub card: Option<String>,
+    /// The entry of the registry that it was made from: `com.example/weather@1.2.0`.
+    pub registry: Option<String>,
     /// The canonical text of all that was said, known fields or not.
     canonical: Secret,
 }
@@ -99,6 +103,8 @@ impl Definition {
         let timeout = fields.milliseconds("timeout");
         let start_timeout = fields.milliseconds("startupTimeout");
         let protocol = protocol(&mut fields);
+        let card = fields.string("card");
+        let registry = fields.string("registry");
         let disabled = [fields.flag("disabled"), fields.flag("enabled").map(|enabled| !enabled)];
         let issues = fields.into_issues();
         let (Some(target), true) = (target, issues.is_empty()) else { return Err(issues) };
@@ -110,6 +116,8 @@ impl Definition {
             start_timeout,
             protocol,
             disabled: disabled.contains(&Some(true)),
+            card,
+            registry,
             canonical: Secret::new(canonical),
         })
     }
@@ -121,7 +129,7 @@ impl Definition {
             Some(Definition::plain(Target::Http(HttpTarget::new(url)), canonical))
         };
         match word {
-            Word::Name { .. } => None,
+            Word::Name { .. } | Word::Registry(_) => None,
             Word::Url(url) => http(url.to_string()),
             Word::Socket(socket) => {
                 http(format!("unix:{}#{}", socket.path.display(), socket.target))
@@ -147,6 +155,8 @@ impl Definition {
             start_timeout: None,
             protocol: None,
             disabled: false,
+            card: None,
+            registry: None,
             canonical: Secret::new(canonical),
         }
     }

@@ -1,7 +1,7 @@
 //! What can be wrong with the word that names a server, or with a configuration file.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::document::{Malformed, Place};
 use super::fields::Issue;
@@ -60,6 +60,8 @@ pub enum ConfigError {
         /// The files that were looked into, or for.
         looked_at: Vec<PathBuf>,
     },
+    /// No server was added from this entry of the registry.
+    NotAdded(String),
     /// The server is switched off.
     Disabled {
         /// The server.
@@ -150,6 +152,14 @@ impl fmt::Display for ConfigError {
                 unknown(f, name, *only, suggestion.as_deref(), known)?;
                 looked_at_files(f, looked_at)
             }
+            ConfigError::NotAdded(entry) => {
+                let entry = printable(entry);
+                write!(
+                    f,
+                    "no server was added from registry:{entry}; to see what it is and to add it: \
+                     mcpmini add registry:{entry}"
+                )
+            }
             ConfigError::Disabled { server, path } => {
                 write!(f, "server \"{}\" is disabled in {}", printable(server), path.display())
             }
@@ -159,15 +169,7 @@ impl fmt::Display for ConfigError {
                 write!(f, "server \"{server}\" is in {path} already; --force replaces it")
             }
             ConfigError::Absent { server, path, elsewhere, suggestion } => {
-                write!(f, "server \"{}\" is not in {}", printable(server), path.display())?;
-                if let Some(suggestion) = suggestion {
-                    write!(f, ": did you mean \"{}\"?", printable(suggestion))?;
-                }
-                match elsewhere {
-                    Some(Layer::Project) => f.write_str("; --project removes the project's"),
-                    Some(layer) => write!(f, ", but in the file of the {layer}"),
-                    None => Ok(()),
-                }
+                absent(f, server, path, *elsewhere, suggestion.as_deref())
             }
             ConfigError::NoPlace(Layer::Project) => {
                 f.write_str("there is no project: the working directory cannot be read")
@@ -179,6 +181,24 @@ impl fmt::Display for ConfigError {
                 write!(f, "{} was not changed: the result could not be read", path.display())
             }
         }
+    }
+}
+
+fn absent(
+    f: &mut fmt::Formatter<'_>,
+    server: &str,
+    path: &Path,
+    elsewhere: Option<Layer>,
+    suggestion: Option<&str>,
+) -> fmt::Result {
+    write!(f, "server \"{}\" is not in {}", printable(server), path.display())?;
+    if let Some(suggestion) = suggestion {
+        write!(f, ": did you mean \"{}\"?", printable(suggestion))?;
+    }
+    match elsewhere {
+        Some(Layer::Project) => f.write_str("; --project removes the project's"),
+        Some(layer) => write!(f, ", but in the file of the {layer}"),
+        None => Ok(()),
     }
 }
 

@@ -48,7 +48,7 @@ pub use fields::Issue;
 pub use import::{Found, Imported, Kind, Note, Obstacle, Refusal, Untranslatable, import};
 pub use oauth::{OAuth, OAuthTemplate};
 pub use problem::{BadValue, Problem};
-pub use resolved::{Listed, Origin, Resolved, hidden_by, list, resolve};
+pub use resolved::{Listed, Origin, Resolved, hidden_by, list, resolve, resolve_entry};
 pub use secret_command::{
     CommandFault, run as run_secret_command, run_within as run_secret_command_within,
 };

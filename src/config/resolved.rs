@@ -3,11 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use jsonc_parser::ast::Object;
+use serde_json::Value;
 
 use super::Overrides;
 use super::definition::{Definition, StdioTarget, Target};
 use super::digest::Digest;
 use super::document::{Document, Mistake, Place};
+use super::edit::Entry;
 use super::error::ConfigError;
 use super::lookup::Lookup;
 use super::source::{self, File, Layer};
@@ -94,8 +96,23 @@ pub fn resolve(word: &str, env: &Env, overrides: &Overrides) -> Result<Resolved,
     if let Word::Name { layer, name } = &parsed {
         return Search { env, overrides }.find(*layer, name);
     }
-    let definition = Definition::of_word(&parsed).expect("only a name defines nothing by itself");
+    if let Word::Registry(entry) = &parsed {
+        return added_from(entry, env, overrides);
+    }
+    let definition = Definition::of_word(&parsed).expect("a name is looked up and defines nothing");
     Ok(Resolved { name: word.to_owned(), origin: Origin::CommandLine, definition })
+}
+
+/// The first server that was added from an entry of the registry, of whatever version unless the
+/// entry names one. The registry itself is not asked: what it says is used only when it was added.
+fn added_from(entry: &str, env: &Env, overrides: &Overrides) -> Result<Resolved, ConfigError> {
+    let is_meant =
+        |from: &str| from == entry || !entry.contains('@') && from.split('@').next() == Some(entry);
+    let (listed, _) = list(env, overrides);
+    let servers = listed.into_iter().filter_map(|server| server.resolved.ok());
+    let mut meant =
+        servers.filter(|server| server.definition.registry.as_deref().is_some_and(is_meant));
+    meant.next().ok_or_else(|| ConfigError::NotAdded(entry.to_owned()))
 }
 
 /// The later file that defines a server of this name, too, and so is hidden by this one.
@@ -177,6 +194,18 @@ pub(super) fn definition_in(
         Ok(_) | Err(ConfigError::Disabled { .. }) => Ok(()),
         Err(error) => Err(error),
     }
+}
+
+/// The server that a definition says, as if it were in the user's file; it stands in none yet.
+pub fn resolve_entry(name: &str, entry: &Entry, env: &Env) -> Result<Resolved, ConfigError> {
+    let servers = Entry::from_iter([(name.to_owned(), Value::Object(entry.clone()))]);
+    let whole = Entry::from_iter([("mcpServers".to_owned(), Value::Object(servers))]);
+    let text = serde_json::to_string(&whole).expect("a JSON value always serializes");
+    let path = env.config_dir().unwrap_or_default().join("config.json");
+    let file = File { layer: Layer::User, path, text };
+    let document = parse(&file)?;
+    let (_, said) = document.servers().next().ok_or(ConfigError::Unchanged(file.path.clone()))?;
+    read(&file, name, said)
 }
 
 type Named = (String, Result<Resolved, ConfigError>);

@@ -27,6 +27,9 @@ pub enum Word {
     Socket(Socket),
     /// A program and its arguments.
     Command(Vec<String>),
+    /// The server that was added from this entry of the registry: `com.example/weather`, or
+    /// `com.example/weather@1.2.0`.
+    Registry(String),
 }
 
 /// A Unix-domain socket, on which HTTP is spoken.
@@ -47,8 +50,6 @@ pub enum WordError {
     Command(QuotingError),
     /// A URL that is none, or that cannot be used.
     Url(UrlError),
-    /// A `registry:` name, which this version does not look up.
-    Registry,
     /// `KIND:NAME`, and there is no such kind.
     Kind(String),
     /// Not a name: wrong characters, or too many.
@@ -82,8 +83,8 @@ impl Word {
         if let Some(line) = text.strip_prefix("exec:") {
             return command(line);
         }
-        if text.starts_with("registry:") {
-            return Err(WordError::Registry);
+        if let Some(entry) = text.strip_prefix("registry:") {
+            return Ok(Word::Registry(entry.to_owned()));
         }
         if text.starts_with("unix:") || has_scheme(text) {
             return match parse_url(text).map_err(WordError::Url)? {
@@ -169,15 +170,12 @@ impl fmt::Display for WordError {
             WordError::Empty => f.write_str("the server is an empty word"),
             WordError::Command(error) => write!(f, "the server's command line is broken: {error}"),
             WordError::Url(error) => write!(f, "the server's URL cannot be used: {error}"),
-            WordError::Registry => {
-                f.write_str("registry: names are not looked up yet; give the URL or the command")
-            }
             WordError::Kind(word) => {
                 let word = quoting::quote(word);
                 write!(
                     f,
                     "{word} is no server: before a `:` there may be http, https, unix, exec, user, \
-                     project or system"
+                     project, system or registry"
                 )
             }
             WordError::Name(name) => {
@@ -250,6 +248,7 @@ mod tests {
         check("exec:server", line(&["server"]));
         check("exec:'my server' x", line(&["my server", "x"]));
         check("npx -y @x/server", line(&["npx", "-y", "@x/server"]));
+        check("registry:com.example/x@1", Word::Registry("com.example/x@1".to_owned()));
         check("./server", line(&["./server"]));
         check("curl http://h/", line(&["curl", "http://h/"]));
         check("exec:http://h/", line(&["http://h/"]));
@@ -262,7 +261,8 @@ mod tests {
             assert_eq!(Word::parse(text).unwrap_err().to_string(), expected, "{text}");
         }
         let names = "names have 1 to 64 letters, digits, `.`, `_` and `-`";
-        let kinds = "before a `:` there may be http, https, unix, exec, user, project or system";
+        let kinds = "before a `:` there may be http, https, unix, exec, user, project, system or \
+                     registry";
         check("", "the server is an empty word");
         check("a,b", &format!("a,b is no name of a server: {names}"));
         check("user:", &format!("'' is no name of a server: {names}"));
@@ -271,7 +271,6 @@ mod tests {
         check(&long, &format!("{long} is no name of a server: {names}"));
         check("localhost:3000", &format!("localhost:3000 is no server: {kinds}"));
         check("a\x1b:b", &format!(r"$'a\u001b:b' is no server: {kinds}"));
-        check("registry:x/y", "registry: names are not looked up yet; give the URL or the command");
         check("exec:", "the server's command line is broken: it is empty");
         check("npx 'x", "the server's command line is broken: a ' is not closed");
         let url = "the server's URL cannot be used: ";

@@ -17,6 +17,7 @@ mod reasons;
 mod reply;
 mod request;
 mod tls;
+mod together;
 mod zone;
 
 use std::fmt;
@@ -32,13 +33,14 @@ use crate::protocol::trace::Trace;
 pub use address::{Address, InvalidAddress};
 pub use authorization::{Authorization, Credentials};
 pub use certificate::{Certificate, Unseen};
-pub use fetch::{FetchError, Fetched, Fetcher, Policy, Source};
+pub use fetch::{FetchError, Fetched, Fetcher, Policy, Query, Source};
 pub use headers::{Headers, InvalidHeader, header_value, read_header};
 pub use lanes::Lanes;
 pub use proxy::{InvalidProxy, Proxy, ProxyAddress, ProxyVariables};
 pub use reply::{Body, Reply};
 pub use request::Request;
 pub use tls::{InvalidTls, Tls};
+pub use together::together;
 pub use zone::Zone;
 
 /// How to reach a server.

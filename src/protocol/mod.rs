@@ -13,8 +13,9 @@ pub mod bytes;
 pub mod canonical;
 mod decimal;
 pub mod exact;
+pub mod rfc3339;
 pub mod similar;
-mod tree;
+pub(crate) mod tree;
 
 pub mod arguments;
 pub mod headers;

@@ -2,6 +2,8 @@
 
 pub mod approvals;
 pub mod pins;
+pub mod policy;
+pub mod signature;
 
 mod unapproved;
 

@@ -52,7 +52,7 @@ pub enum Effect {
 
 impl Effect {
     /// What using this does.
-    pub(super) fn of(target: &Target) -> Effect {
+    pub fn of(target: &Target) -> Effect {
         match target {
             Target::Stdio(target) => Effect::Runs {
                 argv: [&target.command].into_iter().chain(&target.args).cloned().collect(),

@@ -110,7 +110,7 @@ pub struct Access {
     #[argh(switch)]
     pub dpop: bool,
 
-    /// let public documents name authorization servers in private networks
+    /// let public documents name addresses in private networks
     #[argh(switch)]
     pub allow_private: bool,
 }

@@ -9,10 +9,12 @@ use argh::{ArgsInfo, FromArgs};
 
 use super::choices::Format;
 use super::config_commands::{Add, Config, Remove};
+use super::discovery_commands::{Card, Discover};
 use super::doctor_command::Doctor;
 use super::globals::Globals;
 use super::login_commands::{Login, Logout, Token};
 use super::many::{Batch, Bench, Cache, Servers, Session, wait};
+use super::policy_commands::Policy;
 use super::primitives::{
     Complete, Find, Prompt, Prompts, Read, Resources, Task, TaskAction, Templates, Watch, folder,
 };
@@ -80,12 +82,18 @@ pub enum Command {
     Trust(Trust),
     /// `lock`
     Lock(Lock),
+    /// `policy`
+    Policy(Policy),
     /// `login`
     Login(Login),
     /// `logout`
     Logout(Logout),
     /// `token`
     Token(Token),
+    /// `discover`
+    Discover(Discover),
+    /// `card`
+    Card(Card),
     /// `add`
     Add(Add),
     /// `remove`
@@ -135,9 +143,12 @@ impl Command {
             Command::Approve(_) => "approve",
             Command::Trust(_) => "trust",
             Command::Lock(_) => "lock",
+            Command::Policy(_) => "policy",
             Command::Login(_) => "login",
             Command::Logout(_) => "logout",
             Command::Token(_) => "token",
+            Command::Discover(_) => "discover",
+            Command::Card(_) => "card",
             Command::Add(_) => "add",
             Command::Remove(_) => "remove",
             Command::Config(_) => "config",
@@ -206,6 +217,9 @@ impl Command {
             Command::Rpc(rpc) => &rpc.select,
             Command::Task(task) => &task.select,
             Command::Skill(skill) => return skill.check(),
+            Command::Policy(policy) => return policy.check(),
+            Command::Card(card) => return card.check(),
+            Command::Add(add) => return add.check(),
             Command::Tools(tools) => return tools.check(),
             Command::Trust(trust) => return trust.check(),
             Command::Doctor(doctor) => return doctor.check(),

@@ -120,12 +120,32 @@ fn configuration(command: &Command) -> Vec<String> {
     match command {
         Command::Add(add) => {
             let switches = [(add.project, "--project"), (add.force, "--force")];
-            switched(&switches, format!("{} {:?}", add.name, add.server))
+            switched(&switches, format!("{:?}", add.words(false)))
         }
         Command::Remove(remove) => switched(&[(remove.project, "--project")], remove.name.clone()),
         Command::Config(config) => {
             let words = format!("{} {:?} {:?}", config.action.word(), config.from, config.names);
             switched(&[(config.copy, "--copy"), (config.force, "--force")], words)
+        }
+        Command::Discover(wanted) => {
+            let switches = [
+                (wanted.standard, "--standard"),
+                (wanted.html, "--html"),
+                (wanted.probe, "--probe"),
+                (wanted.allow_http, "--allow-http"),
+                (wanted.offline, "--offline"),
+            ];
+            switched(&switches, format!("{:?} {}", wanted.max_card_bytes, wanted.place))
+        }
+        Command::Card(card) => {
+            let switches = [
+                (card.connect, "--connect"),
+                (card.standard, "--standard"),
+                (card.allow_http, "--allow-http"),
+                (card.offline, "--offline"),
+            ];
+            let (action, entry) = (card.action().word(), &card.entry);
+            switched(&switches, format!("{action} {entry:?} {:?} {}", card.var, card.place()))
         }
         Command::Approve(approve) => vec![format!("{:?} {:?}", approve.name, approve.accept)],
         Command::Login(login) => {
@@ -235,6 +255,31 @@ fn demands(
 #[track_caller]
 fn check(line: &str, expected: &str) {
     assert_eq!(meaning(line), expected, "{line}");
+}
+
+#[test]
+fn servers_are_found_shown_checked_and_added() {
+    check("discover h.example", "discover None h.example");
+    check(
+        "discover --html h --standard --probe --offline --allow-http --max-card-bytes 2MiB",
+        "discover --standard --html --probe --allow-http --offline Some(2097152) h",
+    );
+    check("discover h --max-card-bytes 9MiB", "error: --max-card-bytes: at most 8MiB");
+    check("discover a b", "error: discover does not take so many words: \"b\"");
+    check("card h", "card show None [] h");
+    check("card show h --entry=e", "card show Some(\"e\") [] h");
+    check("card check ./check", "card check None [] ./check");
+    check("card", "error: card needs URL|FILE");
+    check("card check", "error: card needs URL|FILE");
+    check("card h x", "error: card does not take so many words: \"x\"");
+    check("card check h --connect", "error: --connect needs the action show");
+    check("card h --var a=b", "error: --var needs --connect");
+    check("card h --var a", "error: --var: a variable is written NAME=value");
+    check("card h --connect --offline", "error: --offline and --connect exclude each other");
+    check("add h.example", "add (None, Some(\"h.example\"))");
+    check("add n h.example --force", "add --force (Some(\"n\"), Some(\"h.example\"))");
+    check("add a b c", "error: add does not take so many words: \"c\"");
+    check("add", "error: add needs SERVER");
 }
 
 #[test]

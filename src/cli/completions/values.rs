@@ -3,8 +3,10 @@
 use super::offer::{Candidate, Offer};
 use crate::cli::args::choices::{Color, Format, Http, IdFormat, Shell, Transport};
 use crate::cli::args::config_commands::Action;
+use crate::cli::args::discovery_commands::CardAction;
 use crate::cli::args::doctor_command::FailOn;
 use crate::cli::args::many::CacheAction;
+use crate::cli::args::policy_commands::PolicyAction;
 use crate::cli::args::primitives::TaskAction;
 use crate::cli::args::table::Flag;
 use crate::cli::args::trust_commands::TrustAction;
@@ -49,6 +51,10 @@ pub(super) fn of_word(command: &str, name: &str) -> Offer {
         "ACTION" if command == "task" => TaskAction::ALL.iter().map(|value| value.word()).collect(),
         "ACTION" if command == "trust" => {
             TrustAction::ALL.iter().map(|value| value.word()).collect()
+        }
+        "check|refresh" => PolicyAction::ALL.iter().map(|value| value.word()).collect(),
+        "[show|check|verify] URL|FILE" => {
+            CardAction::ALL.iter().map(|value| value.word()).collect()
         }
         "ls|clear" => CacheAction::ALL.iter().map(|value| value.word()).collect(),
         "KIND" => Kind::ALL.iter().map(|(_, word)| *word).collect(),

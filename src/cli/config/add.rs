@@ -1,6 +1,9 @@
 //! `mcpmini add` and `mcpmini remove`: one server more, or less, in a configuration file.
 
+use smol::LocalExecutor;
+
 use super::entry::entry;
+use crate::cli::adopt;
 use crate::cli::args::Format;
 use crate::cli::args::config_commands::{Add, Remove};
 use crate::cli::consent;
@@ -9,25 +12,53 @@ use crate::cli::exit::Exit;
 use crate::cli::explain;
 use crate::cli::output;
 use crate::cli::run::Run;
-use crate::config::{self, Changeable, Layer, Overrides};
+use crate::config::{self, Changeable, Entry, Layer, Overrides};
 use crate::protocol::json;
 use crate::protocol::mask;
 use crate::protocol::params::Members;
 use crate::trust::approvals;
 
-/// Adds a server.
-pub(in crate::cli) fn add(run: &Run<'_>, add: &Add) -> Result<Exit, Error> {
-    let overrides = only_file(run);
-    let file = file(run, add.project, &overrides)?;
-    let entry = entry(run, add, &file)?;
-    file.add(&add.name, &entry, add.force, run.env).map_err(explain::config)?;
-    consent::forget(run, file.layer, &add.name, &overrides);
-    warn_of_secrets(run, &file);
-    if file.layer == Layer::Project {
-        approve(run, &add.name, &overrides)?;
+/// Adds a server: one that is given, or one that is looked up.
+pub(in crate::cli) async fn add(
+    run: &Run<'_>,
+    add: &Add,
+    executor: &LocalExecutor<'static>,
+) -> Result<Exit, Error> {
+    let (name, server) = add.words(!run.tail.is_empty());
+    if let Some((word, place)) = adopt::place(name, server)? {
+        return adopt::run(run, add, name, word, &place, executor).await;
     }
-    warn_if_hidden(run, &add.name, &file, &overrides);
-    told(run, "added", &add.name, &file)
+    adopt::refuse_needless_options(add)?;
+    let Some(name) = name else { return Err(no_server()) };
+    let file = file(run, add.project, &only_file(run))?;
+    let entry = entry(run, name, server, &file)?;
+    write(run, add, name, &entry, &file)?;
+    told(run, "added", name, &file)
+}
+
+/// Writes a server into a file.
+pub(in crate::cli) fn write(
+    run: &Run<'_>,
+    add: &Add,
+    name: &str,
+    entry: &Entry,
+    file: &Changeable,
+) -> Result<(), Error> {
+    let overrides = only_file(run);
+    file.add(name, entry, add.force, run.env).map_err(explain::config)?;
+    consent::forget(run, file.layer, name, &overrides);
+    warn_of_secrets(run, file);
+    if file.layer == Layer::Project {
+        approve(run, name, &overrides)?;
+    }
+    warn_if_hidden(run, name, file, &overrides);
+    Ok(())
+}
+
+/// The mistake of naming no server.
+pub(super) fn no_server() -> Error {
+    let error = usage("add needs a server: a URL, or a command after --");
+    error.hint("mcpmini add NAME URL, mcpmini add NAME -- COMMAND ARG..., or mcpmini add HOST")
 }
 
 /// Removes a server.
@@ -44,12 +75,12 @@ pub(in crate::cli) fn remove(run: &Run<'_>, remove: &Remove) -> Result<Exit, Err
 }
 
 /// Which file is meant, and no more: what else the command line says goes into it.
-pub(super) fn only_file(run: &Run<'_>) -> Overrides {
+pub(in crate::cli) fn only_file(run: &Run<'_>) -> Overrides {
     Overrides { config: run.settings.config.clone(), ..Overrides::default() }
 }
 
 /// The file to change.
-pub(super) fn file(
+pub(in crate::cli) fn file(
     run: &Run<'_>,
     project: bool,
     overrides: &Overrides,
@@ -68,7 +99,7 @@ fn told(run: &Run<'_>, what: &str, name: &str, file: &Changeable) -> Result<Exit
 }
 
 /// A line that says what was done.
-pub(super) fn line(run: &Run<'_>, what: &str, name: &str, file: &Changeable) -> String {
+pub(in crate::cli) fn line(run: &Run<'_>, what: &str, name: &str, file: &Changeable) -> String {
     let path = file.path.to_string_lossy();
     if run.settings.output == Format::Json {
         let mut members = Members::new();
@@ -83,7 +114,7 @@ pub(super) fn line(run: &Run<'_>, what: &str, name: &str, file: &Changeable) -> 
 }
 
 /// A mistake in the command line.
-pub(super) fn usage(text: &str) -> Error {
+pub(in crate::cli) fn usage(text: &str) -> Error {
     Error::new(Exit::Usage, text).phase(Phase::Usage)
 }
 

@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::add::usage;
+use super::add::{no_server, usage};
 use crate::cli::args::Globals;
 use crate::cli::args::choices::{Protocol, Transport};
-use crate::cli::args::config_commands::Add;
 use crate::cli::duration::Limit;
 use crate::cli::errors::Error;
 use crate::cli::explain;
@@ -16,24 +15,31 @@ use crate::cli::run::Run;
 use crate::config::{Changeable, ConfigError, Entry, Layer, Word, quoting};
 
 /// What goes into the file.
-pub(super) fn entry(run: &Run<'_>, add: &Add, file: &Changeable) -> Result<Entry, Error> {
+pub(super) fn entry(
+    run: &Run<'_>,
+    name: &str,
+    server: Option<&str>,
+    file: &Changeable,
+) -> Result<Entry, Error> {
     refuse_what_is_not_stored(run.globals)?;
     let mut entry = Entry::new();
-    match (&add.server, run.tail) {
-        (None, []) => {
-            let error = usage("add needs a server: a URL, or a command after --");
-            return Err(error.hint("mcpmini add NAME URL, or mcpmini add NAME -- COMMAND ARG..."));
-        }
+    match (server, run.tail) {
+        (None, []) => return Err(no_server()),
         (Some(_), [_, ..]) => {
             return Err(usage("a server is a URL or a command after --, not both"));
         }
-        (None, words) => add_command(run, add, words, file, &mut entry)?,
+        (None, words) => add_command(run, name, words, file, &mut entry)?,
         (Some(word), []) => match address(word)? {
-            Address::Url => add_url(run, add, word, file, &mut entry)?,
-            Address::Command(words) => add_command(run, add, &words, file, &mut entry)?,
+            Address::Url => add_url(run, name, word, file, &mut entry)?,
+            Address::Command(words) => add_command(run, name, &words, file, &mut entry)?,
         },
     }
-    let globals = run.globals;
+    timing(run.globals, &mut entry);
+    Ok(entry)
+}
+
+/// What the options say about time and the revision.
+pub(in crate::cli) fn timing(globals: &Globals, entry: &mut Entry) {
     for (field, limit) in [("timeout", globals.timeout), ("startupTimeout", globals.start_timeout)]
     {
         if let Some(limit) = limit {
@@ -43,12 +49,11 @@ pub(super) fn entry(run: &Run<'_>, add: &Add, file: &Changeable) -> Result<Entry
     if let Some(Protocol::Only(revision)) = globals.protocol {
         entry.insert("protocol".to_owned(), revision.date.into());
     }
-    Ok(entry)
 }
 
 /// Options that a definition has no field for. To leave them out silently would be a surprise at the
 /// first call.
-fn refuse_what_is_not_stored(globals: &Globals) -> Result<(), Error> {
+pub(in crate::cli) fn refuse_what_is_not_stored(globals: &Globals) -> Result<(), Error> {
     let given = [
         ("--bearer-file", globals.bearer_file.is_some()),
         ("--bearer-command", globals.bearer_command.is_some()),
@@ -86,7 +91,7 @@ fn address(word: &str) -> Result<Address, Error> {
     match Word::parse(word).map_err(|error| explain::config(error.into()))? {
         Word::Url(_) | Word::Socket(_) => Ok(Address::Url),
         Word::Command(words) => Ok(Address::Command(words)),
-        Word::Name { .. } => {
+        Word::Name { .. } | Word::Registry(_) => {
             let text = format!("{} is no URL", quoting::quote(word));
             Err(usage(&text).hint("a command goes after --: mcpmini add NAME -- COMMAND ARG..."))
         }
@@ -95,7 +100,7 @@ fn address(word: &str) -> Result<Address, Error> {
 
 fn add_url(
     run: &Run<'_>,
-    add: &Add,
+    name: &str,
     url: &str,
     file: &Changeable,
     entry: &mut Entry,
@@ -107,7 +112,7 @@ fn add_url(
         ("--cwd", globals.cwd.is_some()),
         ("--inherit-env", globals.inherit_env),
     ];
-    refuse_unfit(&unfit, add, true)?;
+    refuse_unfit(&unfit, name, true)?;
     let kind = match globals.transport {
         Some(Transport::Sse) => Some("sse"),
         Some(Transport::Http) => Some("http"),
@@ -130,7 +135,7 @@ fn add_url(
 
 fn add_command(
     run: &Run<'_>,
-    add: &Add,
+    name: &str,
     words: &[String],
     file: &Changeable,
     entry: &mut Entry,
@@ -138,7 +143,7 @@ fn add_command(
     let globals = run.globals;
     let is_http = matches!(globals.transport, Some(Transport::Http | Transport::Sse));
     let unfit = [("-H", !globals.header.is_empty()), ("--transport", is_http)];
-    refuse_unfit(&unfit, add, false)?;
+    refuse_unfit(&unfit, name, false)?;
     let (command, args) = words.split_first().expect("a command has a word");
     entry.insert("command".to_owned(), program(run, command, file).into());
     let args: Vec<Value> = args.iter().chain(&globals.arg).cloned().map(Value::from).collect();
@@ -158,16 +163,16 @@ fn add_command(
     Ok(())
 }
 
-fn refuse_unfit(unfit: &[(&'static str, bool)], add: &Add, for_stdio: bool) -> Result<(), Error> {
+fn refuse_unfit(unfit: &[(&'static str, bool)], name: &str, for_stdio: bool) -> Result<(), Error> {
     match unfit.iter().find(|(_, is_given)| *is_given) {
         None => Ok(()),
         Some((flag, _)) => {
-            Err(explain::config(ConfigError::Misfit { flag, server: add.name.clone(), for_stdio }))
+            Err(explain::config(ConfigError::Misfit { flag, server: name.to_owned(), for_stdio }))
         }
     }
 }
 
-fn insert_object(entry: &mut Entry, field: &str, members: Entry) {
+pub(in crate::cli) fn insert_object(entry: &mut Entry, field: &str, members: Entry) {
     if !members.is_empty() {
         entry.insert(field.to_owned(), members.into());
     }

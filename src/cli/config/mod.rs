@@ -12,7 +12,8 @@ use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::run::Run;
 
-pub(super) use add::{add, remove};
+pub(super) use add::{add, file, line, only_file, remove, usage, write};
+pub(super) use entry::{insert_object, refuse_what_is_not_stored, timing};
 
 /// `mcpmini config`.
 pub(super) fn run(run: &Run<'_>, config: &Config) -> Result<Exit, Error> {

@@ -63,6 +63,7 @@ pub(super) const ARGUMENTS: &[(&str, &str)] = &[
 pub(super) const SERVERS: &[(&str, &str)] = &[
     ("NAME", "the server of that name in the configuration (.mcp.json, see --config)"),
     ("https://HOST/PATH", "a server on the network; http:// as well"),
+    ("registry:NAME", "the server that `mcpmini add registry:NAME` has added"),
     ("unix:PATH", "a server that speaks HTTP on a Unix socket; unix:PATH#/URL-PATH"),
     ("exec:'CMD ARG...'", "a command to start, which is spoken to on its standard streams"),
     ("'CMD ARG...'", "the same; a word with a blank or a slash in it is a command"),

@@ -9,8 +9,12 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 const FEATURES: &[&str] = &[
     #[cfg(feature = "import-codex")]
     "import-codex",
+    #[cfg(feature = "policy")]
+    "policy",
     #[cfg(feature = "schema")]
     "schema",
+    #[cfg(feature = "sigstore")]
+    "sigstore",
 ];
 
 /// `mcpmini 0.1.0`

@@ -30,7 +30,7 @@ use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::explain;
 use super::run::Run;
-use super::together::together;
+use crate::net::together;
 use crate::protocol::message::Sent;
 use crate::reactor::Timer;
 

@@ -2,9 +2,10 @@
 
 use std::fmt;
 use std::net::IpAddr;
+use std::time::Duration;
 
 use super::super::{Address, InvalidAddress, InvalidSettings};
-use super::{PATIENCE, REDIRECTS};
+use super::REDIRECTS;
 use crate::protocol::message::{Fault, FaultKind, Sent};
 
 /// Why nothing was fetched.
@@ -40,7 +41,12 @@ pub enum FetchError {
         limit: usize,
     },
     /// It took too long.
-    Late(Address),
+    Late {
+        /// The URL.
+        address: Address,
+        /// How long it was waited for.
+        after: Duration,
+    },
     /// A setting cannot be carried out.
     Settings(InvalidSettings),
     /// The exchange failed.
@@ -85,8 +91,8 @@ impl fmt::Display for FetchError {
             FetchError::TooLong { address, limit } => {
                 write!(f, "{address} answers with more than {limit} bytes")
             }
-            FetchError::Late(address) => {
-                write!(f, "{address} did not answer within {} s", PATIENCE.as_secs())
+            FetchError::Late { address, after } => {
+                write!(f, "{address} did not answer within {} s", after.as_secs_f32())
             }
             FetchError::Settings(settings) => settings.fmt(f),
             FetchError::Failed(fault) => f.write_str(&fault.text),

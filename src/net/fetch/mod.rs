@@ -14,16 +14,18 @@
 mod error;
 mod route;
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use futures_lite::FutureExt;
-use http::header::{ACCEPT, HeaderMap};
-use http::{HeaderValue, StatusCode};
+use http::header::{ACCEPT, HeaderMap, HeaderName, IF_MODIFIED_SINCE, IF_NONE_MATCH};
+use http::{HeaderValue, Method, StatusCode};
 
 pub use self::error::FetchError;
-use self::route::Route;
+use self::route::{Resolver, Route};
 use super::{
-    Address, Authorization, Headers, HttpVersion, Lanes, Reply, Request, Resolve, Settings, Zone,
+    Address, Authorization, Headers, HttpVersion, InvalidAddress, Lanes, Reply, Request, Resolve,
+    Settings, Zone,
 };
 use crate::protocol::message::Sent;
 use crate::reactor::Timer;
@@ -44,6 +46,9 @@ pub struct Fetcher {
     policy: Policy,
     /// The server that is reached by a socket, if there is one.
     behind_socket: Option<Address>,
+    /// How long one request may take, its body included.
+    patience: Duration,
+    resolver: Resolver,
 }
 
 /// What is allowed beyond the rules.
@@ -62,6 +67,44 @@ pub enum Source {
     User,
     /// A document that came from there.
     Document(Zone),
+}
+
+/// What is asked for.
+#[derive(Debug, Clone)]
+pub struct Query {
+    method: Method,
+    headers: HeaderMap,
+    limit: usize,
+}
+
+impl Query {
+    /// A document of at most `limit` bytes.
+    pub fn get(accept: &'static str, limit: usize) -> Query {
+        let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static(accept))]);
+        Query { method: Method::GET, headers, limit }
+    }
+
+    /// The header fields of a document, without it.
+    pub fn head(accept: &'static str) -> Query {
+        Query { method: Method::HEAD, ..Query::get(accept, 0) }
+    }
+
+    /// Only if it is not the version with these validators any more (RFC 9110, section 13.1). They
+    /// are sent as they came; one that no header can carry is left out.
+    #[must_use]
+    pub fn unless_still(mut self, etag: Option<&str>, last_modified: Option<&str>) -> Query {
+        let validators = [(IF_NONE_MATCH, etag), (IF_MODIFIED_SINCE, last_modified)];
+        for (name, value) in validators {
+            self.add(name, value);
+        }
+        self
+    }
+
+    fn add(&mut self, name: HeaderName, value: Option<&str>) {
+        if let Some(Ok(value)) = value.map(|value| HeaderValue::from_bytes(value.as_bytes())) {
+            self.headers.insert(name, value);
+        }
+    }
 }
 
 /// What was fetched.
@@ -90,7 +133,20 @@ impl Fetcher {
         settings.tls.key = None;
         settings.http_version = HttpVersion::Auto;
         let behind_socket = settings.unix_socket.as_ref().map(|_| server.clone());
-        Fetcher { settings, policy, behind_socket }
+        let resolver = Resolver::default();
+        Fetcher { settings, policy, behind_socket, patience: PATIENCE, resolver }
+    }
+
+    /// The same with another limit for one request, its body included.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Fetcher {
+        Fetcher { patience, ..self }
+    }
+
+    /// The same with another way to find the addresses of a name than to ask the system.
+    #[must_use]
+    pub fn with_resolver(self, resolve: impl Fn(&str) -> Vec<IpAddr> + 'static) -> Fetcher {
+        Fetcher { resolver: Resolver::Other(Box::new(resolve)), ..self }
     }
 
     /// Fetches a document of at most `limit` bytes. What came is told whatever its status is.
@@ -101,11 +157,24 @@ impl Fetcher {
         accept: &'static str,
         limit: usize,
     ) -> Result<Fetched, FetchError> {
-        let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static(accept))]);
+        self.fetch(address, source, &Query::get(accept, limit)).await
+    }
+
+    /// Fetches what is asked for. What came is told whatever its status is.
+    pub async fn fetch(
+        &self,
+        address: &Address,
+        source: Source,
+        query: &Query,
+    ) -> Result<Fetched, FetchError> {
         let (mut address, mut source) = (address.clone(), source);
         for _ in 0..=REDIRECTS {
-            let request = Request::get(address.clone(), headers.clone());
-            let fetched = self.patiently(&request, source, limit).await?;
+            let request = Request {
+                method: query.method.clone(),
+                headers: query.headers.clone(),
+                ..Request::get(address.clone(), HeaderMap::new())
+            };
+            let fetched = self.patiently(&request, source, query.limit).await?;
             match redirect(&fetched)? {
                 None => return Ok(fetched),
                 Some(next) => (address, source) = (next, Source::Document(fetched.zone)),
@@ -165,8 +234,8 @@ impl Fetcher {
         limit: usize,
     ) -> Result<Fetched, FetchError> {
         let too_late = async {
-            Timer::after(PATIENCE).await;
-            Err(FetchError::Late(request.address.clone()))
+            Timer::after(self.patience).await;
+            Err(FetchError::Late { address: request.address.clone(), after: self.patience })
         };
         self.exchange(request, source, limit).or(too_late).await
     }
@@ -228,7 +297,11 @@ fn redirect(fetched: &Fetched) -> Result<Option<Address>, FetchError> {
     let followed = matches!(fetched.status.as_u16(), 301 | 302 | 303 | 307 | 308);
     let Some(location) = location.filter(|_| followed) else { return Ok(None) };
     let from = &fetched.address;
-    let next = from.join(location.to_str().unwrap_or_default());
+    // Browsers read it as UTF-8, too.
+    let next = match std::str::from_utf8(location.as_bytes()) {
+        Ok(location) => from.join(location),
+        Err(_) => Err(InvalidAddress::Syntax("it is not UTF-8".to_owned())),
+    };
     match next {
         Ok(next) if from.is_tls() && !next.is_tls() => {
             Err(FetchError::BadRedirect { from: from.clone(), why: None })

@@ -1,5 +1,6 @@
 //! Where a request goes: a name is resolved once, and every address that it has must be allowed.
 
+use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
 
 use super::{FetchError, Fetcher, Source};
@@ -40,7 +41,7 @@ impl Fetcher {
             (None, Some(_)) if address.is_loopback() => vec![Ipv4Addr::LOCALHOST.into()],
             // The proxy resolves the name, and it knows its own network.
             (None, Some(_)) => Vec::new(),
-            (None, None) => resolve(address).await?,
+            (None, None) => self.resolver.resolve(address).await?,
         };
         let zone = ips.iter().map(|ip| Zone::of(*ip)).min().unwrap_or(Zone::Public);
         let route = self.admit(address, source, Route { ips, zone })?;
@@ -74,13 +75,42 @@ impl Fetcher {
     }
 }
 
-/// Asks the name service.
-async fn resolve(address: &Address) -> Result<Vec<IpAddr>, FetchError> {
-    let host = address.host().to_owned();
-    let found = smol::net::resolve((host, address.port())).await;
-    let ips: Vec<IpAddr> = found.unwrap_or_default().iter().map(|found| found.ip()).collect();
-    match ips.is_empty() {
-        true => Err(FetchError::Unknown(address.clone())),
-        false => Ok(ips),
+/// Finds the addresses of a name.
+type Resolve = dyn Fn(&str) -> Vec<IpAddr>;
+
+/// Who knows the addresses of names.
+#[derive(Default)]
+pub(super) enum Resolver {
+    /// The system.
+    #[default]
+    System,
+    /// Something else.
+    Other(Box<Resolve>),
+}
+
+impl Resolver {
+    /// The addresses of a name.
+    async fn resolve(&self, address: &Address) -> Result<Vec<IpAddr>, FetchError> {
+        let host = address.host();
+        let ips: Vec<IpAddr> = match self {
+            Resolver::System => {
+                let found = smol::net::resolve((host.to_owned(), address.port())).await;
+                found.unwrap_or_default().iter().map(|found| found.ip()).collect()
+            }
+            Resolver::Other(resolve) => resolve(host),
+        };
+        match ips.is_empty() {
+            true => Err(FetchError::Unknown(address.clone())),
+            false => Ok(ips),
+        }
+    }
+}
+
+impl fmt::Debug for Resolver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Resolver::System => "System",
+            Resolver::Other(_) => "Other",
+        })
     }
 }

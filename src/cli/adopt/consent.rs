@@ -1,0 +1,73 @@
+//! What the user must accept to the letter, because somebody else has chosen it.
+
+use super::Adoptable;
+use crate::cli::args::config_commands::Add;
+use crate::cli::errors::{Error, Phase};
+use crate::cli::exit::Exit;
+use crate::cli::explain;
+use crate::cli::run::Run;
+use crate::config::{self, Digest, Entry, NotADigest, quoting};
+use crate::protocol::mask::{self, Author, MASK};
+use crate::protocol::message::Sent;
+use crate::trust::Effect;
+
+/// Why the user must accept a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Consent {
+    /// Where the document is from.
+    pub(super) from: String,
+    /// What is special about it.
+    pub(super) why: &'static str,
+}
+
+/// Makes sure that the user has accepted what a document has chosen: this very entry.
+pub(super) fn check(run: &Run<'_>, add: &Add, name: &str, found: &Adoptable) -> Result<(), Error> {
+    let refused = |text: String| Error::new(Exit::Trust, text).phase(Phase::Trust).sent(Sent::No);
+    let digest = digest(name, &found.entry);
+    if let Some(accepted) = &add.accept {
+        return match accepted.parse::<Digest>() {
+            Ok(accepted) if accepted == digest => Ok(()),
+            Ok(_) => {
+                let text = format!("{name} is not what you accept: its digest is {digest}");
+                Err(refused(format!("{text}\n{}", effect(run, name, &found.entry)?)))
+            }
+            Err(NotADigest) => {
+                let text = format!("{accepted:?} is not sha256: and 64 hexadecimal digits");
+                Err(Error::new(Exit::Usage, text).phase(Phase::Usage).sent(Sent::No))
+            }
+        };
+    }
+    let Some(Consent { from, why }) = &found.consent else { return Ok(()) };
+    let effect = effect(run, name, &found.entry)?;
+    let text =
+        format!("{name}, as {from} says, is added only if you accept it, because {why}: {effect}");
+    Err(refused(text).hint(format!("to accept it: {} --accept {digest}", again(run))))
+}
+
+/// The hash of an entry under its name.
+fn digest(name: &str, entry: &Entry) -> Digest {
+    let whole = serde_json::json!({ "entry": entry, "name": name });
+    Digest::of(whole.to_string().as_bytes())
+}
+
+/// What using the entry does, whole.
+fn effect(run: &Run<'_>, name: &str, entry: &Entry) -> Result<String, Error> {
+    let resolved = config::resolve_entry(name, entry, run.env).map_err(explain::config)?;
+    Ok(format!("it {}", Effect::of(&resolved.definition.target)))
+}
+
+/// The command line as it was given, with secrets masked: logs are read by many.
+fn again(run: &Run<'_>) -> String {
+    let headers = run.globals.header.iter().map(|it| (&it.name, it.value.as_str()));
+    let headers = headers.filter(|(name, it)| mask::field(name, it, Author::Client) != *it);
+    let variables = run.globals.env.iter().map(|it| (&it.name, it.value.as_str()));
+    let variables = variables.filter(|(name, _)| mask::is_secret(name));
+    let secrets: Vec<_> = headers.chain(variables).map(|(_, value)| value).collect();
+    let is_plain = |value: &&&str| !value.is_empty() && !value.contains("${");
+    let word = |word: &std::ffi::OsString| {
+        let word = word.to_string_lossy().into_owned();
+        secrets.iter().filter(is_plain).fold(word, |word, it| word.replace(it, MASK))
+    };
+    let words: Vec<String> = run.env.args.iter().skip(1).map(word).collect();
+    quoting::join(["mcpmini"].into_iter().chain(words.iter().map(String::as_str)))
+}

@@ -1,0 +1,61 @@
+//! `policy`: which servers may be used. Its comments are the help texts.
+
+use argh::{ArgsInfo, FromArgs};
+
+use super::keyword::keywords;
+use super::usage::UsageError;
+
+keywords! {
+    /// What `policy` does.
+    pub enum PolicyAction {
+        /// Tells what the policies say about a server.
+        Check = "check",
+        /// Fetches the lists of what is revoked.
+        Refresh = "refresh",
+    }
+}
+
+/// tell whether a server may be used, and which rule decides
+#[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
+#[argh(subcommand, name = "policy", help_triggers("-h", "--help"))]
+#[argh(note = "A policy is the file policy.toml beside the configuration: the administrator's in \
+               /etc/mcpmini, and the user's, or the one that MCPMINI_POLICY names. A server is \
+               used only if both admit it. It can say: mode (off, tofu, strict: only what a rule \
+               allows), require_signature, trusted_root, card_max_age_days, [[allow]] rules by \
+               signer, host, command or socket, [[deny]] rules, and [revocation] lists.")]
+#[argh(
+    note = "`policy check SERVER` contacts nobody. It prints a line for each policy: whether it \
+               admits the server, the file and line, the rule, and what the rule says. The exit \
+               code is 8 if the server may not be used."
+)]
+#[argh(
+    note = "`policy refresh` fetches the lists that the policies name by URL. Commands that use a \
+               server do so themselves when a copy is too old."
+)]
+#[argh(example = "mcpmini policy check files")]
+#[argh(example = "mcpmini policy check https://mcp.example.com/mcp --json | jq -r .admitted")]
+pub struct Policy {
+    /// check or refresh
+    #[argh(positional, arg_name = "check|refresh")]
+    pub action: PolicyAction,
+
+    /// for check: the server (see `mcpmini help servers`)
+    #[argh(positional, arg_name = "SERVER")]
+    pub server: Option<String>,
+}
+
+impl Policy {
+    /// Whether there are as many words as there should be.
+    pub(super) fn check(&self) -> Result<(), UsageError> {
+        let synopsis = "check SERVER|refresh".to_owned();
+        match (self.action, &self.server) {
+            (PolicyAction::Check, None) => {
+                Err(UsageError::MissingWord { command: "policy", name: "SERVER", synopsis })
+            }
+            (PolicyAction::Refresh, Some(word)) => {
+                Err(UsageError::ExtraWord { command: "policy", word: word.clone(), synopsis })
+            }
+            _ => Ok(()),
+        }
+    }
+}

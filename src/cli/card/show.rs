@@ -1,0 +1,96 @@
+//! `mcpmini card show`: what a card claims, and with `--connect` what the server says to that.
+
+use smol::LocalExecutor;
+
+use crate::cli::args::Format;
+use crate::cli::args::discovery_commands::Card;
+use crate::cli::discover::signature::{self, Signature};
+use crate::cli::discover::{self, Access, Asked, Said, Stranger, sheet};
+use crate::cli::errors::{Error, Phase};
+use crate::cli::exit::Exit;
+use crate::cli::output;
+use crate::cli::run::Run;
+use crate::discovery::{Candidate, Documents, Place};
+use crate::protocol::message::Sent;
+use crate::protocol::params::Members;
+
+/// Shows one card.
+pub(super) async fn run(
+    run: &Run<'_>,
+    card: &Card,
+    executor: &LocalExecutor<'static>,
+) -> Result<Exit, Error> {
+    let access = access(card);
+    let documents = discover::documents(run, &access)?;
+    let place = discover::place_or_name(run, card.place())?;
+    let found = discover::findings(run, &documents, &place, &access).await?;
+    let candidate = discover::choose(card.place(), &place, &found)?;
+    let signature = signature::look(run, &documents, candidate).await;
+    let live = match card.connect {
+        true => Some(ask(run, card, candidate, (&place, &documents), executor).await),
+        false => None,
+    };
+    let shown = live.as_ref().and_then(|live| live.as_ref().ok());
+    match run.settings.output {
+        Format::Json => output::write_line(run, &json(candidate, &signature, shown))?,
+        _ => output::write(run, sheet::text(candidate, &signature, shown).as_bytes())?,
+    }
+    match live {
+        Some(Err(error)) => Err(error),
+        _ => Ok(Exit::Ok),
+    }
+}
+
+/// What the options say about looking.
+pub(super) fn access(card: &Card) -> Access<'_> {
+    Access {
+        standard: card.standard,
+        html: false,
+        max_card_bytes: card.max_card_bytes,
+        allow_http: card.allow_http,
+        offline: card.offline,
+        registry: card.registry.as_deref(),
+        only: card.entry.as_deref(),
+    }
+}
+
+async fn ask(
+    run: &Run<'_>,
+    card: &Card,
+    candidate: &Candidate,
+    (place, documents): (&Place, &Documents),
+    executor: &LocalExecutor<'static>,
+) -> Result<Asked, Error> {
+    let said = Said::new(run, &card.var);
+    let (entry, address) = discover::entry(run, candidate, &said)?;
+    discover::admit(documents, candidate, &address).await?;
+    let is_named = discover::is_named(place, &address);
+    if let (false, Some(flag)) = (is_named, credentials(run)) {
+        let text = format!("{flag} is for {}, and the card leads to {address}", card.place());
+        let error = Error::new(Exit::Trust, text).phase(Phase::Trust).sent(Sent::No);
+        return Err(error.hint(format!("if it is meant for that: mcpmini info {address}")));
+    }
+    let (name, claim) = (candidate.shown_name(), &candidate.claim);
+    let stranger = Stranger { name: &name, entry: &entry, claim, is_named };
+    discover::ask(run, stranger, executor).await
+}
+
+/// An option that brings credentials, if there is one.
+fn credentials(run: &Run<'_>) -> Option<&'static str> {
+    let given = [
+        ("--header", !run.globals.header.is_empty()),
+        ("--header-file", run.globals.header_file.is_some()),
+        ("--bearer-file", run.globals.bearer_file.is_some()),
+        ("--bearer-command", run.globals.bearer_command.is_some()),
+    ];
+    given.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
+}
+
+fn json(candidate: &Candidate, signature: &Signature, asked: Option<&Asked>) -> String {
+    let claimed = discover::json(candidate, signature);
+    let Some(asked) = asked else { return claimed };
+    let mut members = Members::new();
+    members.push("claimed", &claimed);
+    discover::push_asked(&mut members, asked);
+    members.finish()
+}

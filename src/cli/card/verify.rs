@@ -1,0 +1,224 @@
+//! `mcpmini card verify`: whether a card was signed by whom the user names.
+
+use std::path::Path;
+
+use crate::cli::args::Format;
+use crate::cli::args::discovery_commands::Card;
+use crate::cli::errors::{Error, Phase};
+use crate::cli::exit::Exit;
+use crate::cli::originals::{Originals, Place, Wanted as Asked};
+use crate::cli::output;
+use crate::cli::run::Run;
+use crate::cli::signed::{self, Report};
+use crate::cli::sources;
+use crate::net::{Address, Policy, Source, Zone};
+use crate::trust::policy::{Kept, seconds};
+use crate::trust::signature::sigstore::TrustRoot;
+use crate::trust::signature::{
+    BUNDLE_LIMIT, BUNDLE_SUFFIX, Evidence, PublicKey, Refusal, Step, Verified, Wanted, did_web,
+};
+
+/// The longest card unless the command line says otherwise, in bytes.
+const CARD_LIMIT: usize = 1 << 20;
+
+/// What a card, a catalog and a domain's keys are asked for as.
+const CARD: &str = "application/mcp-server-card+json, application/json;q=0.9";
+const CATALOG: &str = "application/ai-catalog+json, application/json;q=0.9";
+const DID_DOCUMENT: &str = "application/did+json, application/json;q=0.9";
+
+/// Verifies who has signed a card, and prints what that says and what it does not.
+pub(super) async fn run(run: &Run<'_>, card: &Card) -> Result<Exit, Error> {
+    let command = Command::read(run, card)?;
+    let asked = Asked {
+        what: "the card",
+        accept: CARD,
+        limit: card.max_card_bytes.unwrap_or(CARD_LIMIT),
+        source: Source::User,
+    };
+    let bytes = command.documents.get(&command.place, asked).await?;
+    let evidence = command.evidence().await?;
+    let now = seconds(run.env.now());
+    let verified = command.verify(&bytes, &evidence, now)?;
+    let url = command.place.url().map(str::to_owned);
+    let kept = Kept { card: bytes, url, evidence, verified_at: now };
+    let remembered = match card.remember {
+        true => kept.keep(run.env).map_err(|unkept| {
+            let text = format!("the card is signed, and cannot be kept: {unkept}");
+            Error::new(Exit::Config, text).phase(Phase::Config)
+        })?,
+        false => Vec::new(),
+    };
+    let report = Report {
+        place: &command.place.to_string(),
+        card: &kept.card,
+        verified: &verified,
+        root: command.root_name.as_deref(),
+        remembered: &remembered,
+    };
+    match run.settings.output {
+        Format::Json => output::write_line(run, &report.json())?,
+        _ => output::write(run, report.text().as_bytes())?,
+    }
+    Ok(Exit::Ok)
+}
+
+/// What the command line asks for, with the files that it names.
+struct Command<'a> {
+    card: &'a Card,
+    documents: Originals<'a>,
+    /// Where the card is.
+    place: Place,
+    /// Where the bundle is, if the command line says so.
+    bundle: Option<Place>,
+    wanted: Wanted,
+    key: Option<PublicKey>,
+    root: TrustRoot,
+    /// Whose authorities and logs are trusted; `None` when none are needed.
+    root_name: Option<String>,
+}
+
+impl<'a> Command<'a> {
+    fn read(run: &'a Run<'a>, card: &'a Card) -> Result<Command<'a>, Error> {
+        let key = card.public_key.as_deref().map(|path| public_key(run, path)).transpose()?;
+        let wanted = wanted(run, card, key.as_ref())?;
+        let (root, root_name) = signed::root(run, card.trusted_root.as_deref())?;
+        let policy =
+            Policy { allow_private: run.access.allow_private, allow_http: card.allow_http };
+        Ok(Command {
+            card,
+            documents: Originals::new(run, policy, card.offline),
+            place: place_of_card(run, card.place())?,
+            bundle: card.bundle.as_deref().map(|word| Place::parse(run, word)).transpose()?,
+            root_name: Some(root_name).filter(|_| !matches!(wanted, Wanted::DidWeb { .. })),
+            wanted,
+            key,
+            root,
+        })
+    }
+
+    /// Gets what is to say who has signed the card.
+    async fn evidence(&self) -> Result<Evidence, Error> {
+        match &self.wanted {
+            Wanted::DidWeb { did } => self.manifest(did).await,
+            Wanted::Certificate { .. } | Wanted::Key { .. } => {
+                let bundle = self.bundle().await?;
+                Ok(Evidence::Bundle { bundle, key: self.key.clone() })
+            }
+        }
+    }
+
+    async fn bundle(&self) -> Result<Vec<u8>, Error> {
+        let asked = Asked {
+            what: "the bundle",
+            accept: signed::BUNDLE,
+            limit: BUNDLE_LIMIT,
+            source: Source::User,
+        };
+        if let Some(place) = &self.bundle {
+            return self.documents.get(place, asked).await;
+        }
+        let place = self.place.with_suffix(BUNDLE_SUFFIX);
+        let found = self.documents.find(&place, asked).await?;
+        found.ok_or_else(|| {
+            let text = format!("{} is not signed: there is no bundle at {place}", self.place);
+            untrusted(text).hint("--bundle says where it is")
+        })
+    }
+
+    /// Gets the catalog that is said to be signed by the owner of a domain, and the domain's keys.
+    async fn manifest(&self, did: &str) -> Result<Evidence, Error> {
+        let urls = did_web::catalog_url(did).zip(did_web::document_url(did));
+        let (catalog, keys) =
+            urls.ok_or_else(|| usage(format!("--did {did}: not did:web:DOMAIN")))?;
+        let address = |url: &str| Address::parse(url).expect("the URL of a domain is one");
+        let place = match &self.card.catalog {
+            Some(word) => Place::parse(self.documents.run(), word)?,
+            None => Place::Url(address(&catalog)),
+        };
+        let asked = Asked {
+            what: "the catalog",
+            accept: CATALOG,
+            limit: did_web::CATALOG_LIMIT,
+            source: Source::User,
+        };
+        let catalog = self.documents.get(&place, asked).await?;
+        let (keys, source) = match &self.card.did_document {
+            Some(path) => (Place::file(self.documents.run(), path), Source::User),
+            // Whoever wrote the catalog has chosen no part of this URL, but the user has not seen it.
+            None => (Place::Url(address(&keys)), Source::Document(Zone::Public)),
+        };
+        let asked = Asked {
+            what: "the domain's keys",
+            accept: DID_DOCUMENT,
+            limit: did_web::DOCUMENT_LIMIT,
+            source,
+        };
+        Ok(Evidence::Manifest { catalog, document: self.documents.get(&keys, asked).await? })
+    }
+
+    fn verify(&self, card: &[u8], evidence: &Evidence, now: i64) -> Result<Verified, Error> {
+        let verified = evidence.verify(card, self.place.url(), &self.root, now);
+        let required = verified.and_then(|verified| {
+            verified.require(&self.wanted)?;
+            Ok(verified)
+        });
+        required.map_err(|refusal| {
+            let error = untrusted(format!("{} is not verified: {refusal}", self.place));
+            match refusal {
+                Refusal::Step { step: Step::Log | Step::Certificate | Step::Time, .. } => {
+                    let root = self.root_name.as_deref().unwrap_or_default();
+                    error.hint(format!("trusted was {root}; --trusted-root FILE names others"))
+                }
+                _ => error,
+            }
+        })
+    }
+}
+
+/// Who must have signed.
+fn wanted(run: &Run<'_>, card: &Card, key: Option<&PublicKey>) -> Result<Wanted, Error> {
+    let issuer = run.access.issuer.as_ref();
+    match (&card.identity, issuer, key, &card.did) {
+        (Some(identity), Some(issuer), ..) => {
+            Ok(Wanted::Certificate { identity: identity.clone(), issuer: issuer.clone() })
+        }
+        (Some(_), None, ..) => {
+            Err(usage("--identity needs --issuer, which vouches for the identity".to_owned()))
+        }
+        (None, Some(_), ..) => Err(usage("--issuer needs --identity".to_owned())),
+        (None, None, Some(key), _) => Ok(Wanted::Key { spki: key.digest() }),
+        (None, None, None, Some(did)) => Ok(Wanted::DidWeb { did: did.clone() }),
+        (None, None, None, None) => Err(usage(
+            "say who must have signed: --identity ID --issuer URL, --public-key FILE or --did DID"
+                .to_owned(),
+        )),
+    }
+}
+
+fn public_key(run: &Run<'_>, path: &Path) -> Result<PublicKey, Error> {
+    let text = sources::text_file(run, path, "--public-key")?;
+    PublicKey::from_pem(text.as_bytes()).map_err(|invalid| {
+        let text = format!("--public-key {}: {invalid}", path.display());
+        Error::new(Exit::Config, text).phase(Phase::Config)
+    })
+}
+
+/// Where the card is: the URL of a server stands for that of the card beside it.
+fn place_of_card(run: &Run<'_>, word: &str) -> Result<Place, Error> {
+    let card = word.strip_prefix("card:");
+    let place = Place::parse(run, card.unwrap_or(word))?;
+    let Place::Url(address) = &place else { return Ok(place) };
+    let path = address.as_str().split('?').next().unwrap_or_default();
+    if card.is_some() || path.ends_with(".json") || path.ends_with("/server-card") {
+        return Ok(place);
+    }
+    Place::parse(run, &format!("{}/server-card", path.trim_end_matches('/')))
+}
+
+fn untrusted(text: String) -> Error {
+    Error::new(Exit::Trust, text).phase(Phase::Trust)
+}
+
+fn usage(text: String) -> Error {
+    Error::new(Exit::Usage, text).phase(Phase::Usage)
+}

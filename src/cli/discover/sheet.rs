@@ -1,0 +1,193 @@
+//! A card for people: what is claimed, by whom, and what the server says to that.
+
+use super::live::Asked;
+use super::signature::Signature;
+use crate::cli::output::cell;
+use crate::discovery::claim::{Input, Remote};
+use crate::discovery::documents::Origin;
+use crate::discovery::registry::Package;
+use crate::discovery::{Candidate, Claim};
+
+/// How wide the column of names is.
+const NAMES: usize = 13;
+
+/// Rows of a name and a value. No value can pass for a row.
+#[derive(Default)]
+struct Sheet(String);
+
+impl Sheet {
+    fn line(&mut self, text: &str) {
+        self.0.push_str(cell(text).trim_end());
+        self.0.push('\n');
+    }
+
+    fn row(&mut self, name: &str, value: &str) {
+        let value = cell(value);
+        if !value.is_empty() {
+            self.0.push_str(&format!("{name:<NAMES$}{value}\n"));
+        }
+    }
+}
+
+/// All about a card.
+pub(in crate::cli) fn text(
+    candidate: &Candidate,
+    signature: &Signature,
+    asked: Option<&Asked>,
+) -> String {
+    let mut sheet = Sheet::default();
+    let claim = &candidate.claim;
+    let version = claim.version.as_deref().unwrap_or_default();
+    sheet.line(&format!("{} {version}", candidate.shown_name()));
+    sheet.row("title", claim.title.as_deref().unwrap_or_default());
+    sheet.row("about", claim.description.as_deref().unwrap_or_default());
+    sheet.row("website", claim.website.as_deref().unwrap_or_default());
+    claim.remotes.iter().for_each(|it| remote(&mut sheet, it));
+    if claim.remotes.is_empty() && claim.hints.packages.is_empty() {
+        sheet.row("endpoint", "none that can be used");
+    }
+    sheet.row("packages", &claim.hints.packages.join(", "));
+    hints(&mut sheet, candidate);
+    source(&mut sheet, candidate, signature);
+    claim.remarks.iter().for_each(|remark| sheet.row("note", &remark.to_string()));
+    sheet.line("All of this is claimed, and none of it proven.");
+    if let Some(asked) = asked {
+        sheet.0.push_str(&said(asked, false));
+    }
+    sheet.0
+}
+
+/// What a server says about itself, and where its card differs.
+pub(in crate::cli) fn said(asked: &Asked, is_unclaimed: bool) -> String {
+    let Asked { live, differing } = asked;
+    let mut sheet = Sheet::default();
+    if !is_unclaimed {
+        sheet.0.push('\n');
+    }
+    let name = live.name.as_deref().unwrap_or("(no name)");
+    let version = live.version.as_deref().unwrap_or_default();
+    sheet.line(&format!("The server says: {name} {version}"));
+    sheet.row("protocol", &live.versions.join(", "));
+    sheet.row("can", &live.capabilities.join(", "));
+    match differing.as_slice() {
+        [] if is_unclaimed => (),
+        [] => sheet.row("card", "says the same"),
+        some => some.iter().for_each(|it| sheet.row("differs", &it.to_string())),
+    }
+    sheet.0
+}
+
+/// All about a package of the registry. `words` is the command that runs it, in quotes and whole.
+pub(in crate::cli) fn package(
+    claim: &Claim,
+    package: &Package,
+    words: &str,
+    document: &str,
+) -> String {
+    let mut sheet = Sheet::default();
+    let version = claim.version.as_deref().unwrap_or_default();
+    sheet.line(&format!("{} {version}", claim.shown_name()));
+    sheet.row("title", claim.title.as_deref().unwrap_or_default());
+    sheet.row("about", claim.description.as_deref().unwrap_or_default());
+    sheet.row("website", claim.website.as_deref().unwrap_or_default());
+    sheet.row("package", &format!("{} {}", package.kind.word(), package.identifier));
+    sheet.row("runs", words);
+    for (name, variable) in &package.environment {
+        sheet.row("  variable", &input(name, variable));
+    }
+    let arguments = package.runtime_arguments.iter().chain(&package.arguments);
+    for argument in arguments.filter(|argument| argument.input.value.is_none()) {
+        let name = argument.name.as_deref().or(argument.flag.as_deref()).unwrap_or_default();
+        sheet.row("  argument", &input(name, &argument.input));
+    }
+    sheet.row("claimed by", document);
+    sheet.row("owner", "the registry checks who may publish under a name, and no more");
+    sheet.row("signature", &Signature::NotChecked.text());
+    sheet.line("All of this is claimed, and none of it proven.");
+    sheet.0
+}
+
+fn remote(sheet: &mut Sheet, remote: &Remote) {
+    let versions = match remote.versions.is_empty() {
+        true => String::new(),
+        false => format!("; {}", remote.versions.join(", ")),
+    };
+    sheet.row("endpoint", &format!("{} ({}{versions})", remote.url, remote.binding.word()));
+    for (name, variable) in &remote.variables {
+        sheet.row("  variable", &input(name, variable));
+    }
+    for (name, header) in &remote.headers {
+        sheet.row("  header", &input(name, header));
+        for (name, variable) in &header.variables {
+            sheet.row("    variable", &input(name, variable));
+        }
+    }
+}
+
+/// `name  required, secret, one of a, b: what it is for`
+fn input(name: &str, input: &Input) -> String {
+    let mut words = Vec::new();
+    if input.is_required && input.default.is_none() && input.value.is_none() {
+        words.push("required".to_owned());
+    }
+    if input.is_secret {
+        words.push("secret".to_owned());
+    }
+    if let Some(value) = &input.value {
+        words.push(format!("is {value:?}"));
+    }
+    if let Some(default) = &input.default {
+        words.push(format!("default {default:?}"));
+    }
+    if !input.choices.is_empty() {
+        words.push(format!("one of {}", input.choices.join(", ")));
+    }
+    let about = match &input.description {
+        Some(description) if words.is_empty() => format!("  {description}"),
+        Some(description) => format!(": {description}"),
+        None => String::new(),
+    };
+    format!("{name}  {}{about}", words.join(", "))
+}
+
+/// What older forms say beyond a card.
+fn hints(sheet: &mut Sheet, candidate: &Candidate) {
+    let hints = &candidate.claim.hints;
+    sheet.row("can", &hints.capabilities.join(", "));
+    if let Some(tools) = hints.tools {
+        sheet.row("tools", &format!("{tools} are listed"));
+    }
+    sheet.row("protocol", &hints.versions.join(", "));
+    match (hints.needs_login, hints.schemes.join(", ")) {
+        (Some(true), schemes) if schemes.is_empty() => sheet.row("login", "needed"),
+        (Some(true), schemes) => sheet.row("login", &format!("needed ({schemes})")),
+        (Some(false), _) => sheet.row("login", "not needed"),
+        (None, schemes) => sheet.row("login", &schemes),
+    }
+}
+
+/// Who claims it, and how far that was checked.
+fn source(sheet: &mut Sheet, candidate: &Candidate, signature: &Signature) {
+    if let Some(document) = &candidate.document {
+        let had = match document.origin {
+            Origin::Network => "fetched",
+            Origin::Revalidated => "stored; the host says that it is good still",
+            Origin::Stored => "stored",
+            Origin::Stale(_) => "stored, and out of date",
+        };
+        sheet.row("claimed by", &format!("{} ({had})", document.address));
+    }
+    let form = candidate.claim.form;
+    let kind = if form.is_current() { "the standard's form" } else { "an older form" };
+    sheet.row("found as", &format!("{}, {kind} ({})", candidate.way.word(), form.word()));
+    if let Some(entry) = &candidate.entry {
+        let by = entry.publisher.as_ref().map(|by| format!(", by {by}")).unwrap_or_default();
+        sheet.row("catalog", &format!("{}{by}", entry.identifier));
+    }
+    match candidate.digest_holds {
+        Some(true) => sheet.row("hash", "is the one that the catalog lists"),
+        Some(false) => sheet.row("hash", "is NOT the one that the catalog lists"),
+        None => (),
+    }
+    sheet.row("signature", &signature.text());
+}

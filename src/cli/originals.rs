@@ -1,0 +1,213 @@
+//! Documents that the command line names by a file or by a URL, taken byte by byte as they are.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use futures_lite::{FutureExt, future};
+
+use super::errors::{Error, Phase};
+use super::exit::Exit;
+use super::explain;
+use super::run::Run;
+use super::target;
+use crate::net::{Address, FetchError, Fetcher, Policy, Source};
+use crate::reactor::Timer;
+use crate::store::{self, Guard};
+
+/// Where a document is.
+#[derive(Debug, Clone)]
+pub(super) enum Place {
+    /// In a file.
+    File {
+        /// Its path, absolute.
+        path: PathBuf,
+        /// Its path as the command line has it.
+        shown: String,
+    },
+    /// On the network.
+    Url(Address),
+}
+
+impl Place {
+    /// Reads a word: `http://…` and `https://…` are URLs, all else are files.
+    pub(super) fn parse(run: &Run<'_>, word: &str) -> Result<Place, Error> {
+        if !word.starts_with("http://") && !word.starts_with("https://") {
+            let path = word.strip_prefix("file:").unwrap_or(word);
+            return Ok(Place::file(run, path.as_ref()));
+        }
+        match Address::parse(word) {
+            Ok(address) => Ok(Place::Url(address)),
+            Err(invalid) => {
+                let text = format!("\"{word}\": {invalid}");
+                Err(Error::new(Exit::Usage, text).phase(Phase::Usage))
+            }
+        }
+    }
+
+    /// A file.
+    pub(super) fn file(run: &Run<'_>, path: &Path) -> Place {
+        Place::File { path: run.env.absolute(path), shown: path.display().to_string() }
+    }
+
+    /// The document of the same name with something after it, where the server would have it.
+    pub(super) fn with_suffix(&self, suffix: &str) -> Place {
+        match self {
+            Place::File { path, shown } => {
+                let mut name = path.clone().into_os_string();
+                name.push(suffix);
+                Place::File { path: name.into(), shown: format!("{shown}{suffix}") }
+            }
+            Place::Url(address) => {
+                let (path, query) = match address.as_str().split_once('?') {
+                    Some((path, query)) => (path, format!("?{query}")),
+                    None => (address.as_str(), String::new()),
+                };
+                let url = Address::parse(&format!("{path}{suffix}{query}"));
+                Place::Url(url.expect("the URL had a path that can grow"))
+            }
+        }
+    }
+
+    /// The URL, if it is one.
+    pub(super) fn url(&self) -> Option<&str> {
+        match self {
+            Place::File { .. } => None,
+            Place::Url(address) => Some(address.as_str()),
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::File { shown, .. } => f.write_str(shown),
+            Place::Url(address) => f.write_str(address.as_str()),
+        }
+    }
+}
+
+/// Which documents are wanted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted {
+    /// What it is, for people: `the card`.
+    pub(super) what: &'static str,
+    /// The media types, as the header `Accept` has them.
+    pub(super) accept: &'static str,
+    /// The longest one, in bytes.
+    pub(super) limit: usize,
+    /// Who has named the URL.
+    pub(super) source: Source,
+}
+
+/// Gets documents.
+#[derive(Debug)]
+pub(super) struct Originals<'a> {
+    run: &'a Run<'a>,
+    /// What is allowed beyond the rules.
+    policy: Policy,
+    /// Whether nobody is to be contacted.
+    offline: bool,
+}
+
+impl<'a> Originals<'a> {
+    /// Originals, under these rules.
+    pub(super) fn new(run: &'a Run<'a>, policy: Policy, offline: bool) -> Originals<'a> {
+        Originals { run, policy, offline }
+    }
+
+    /// The run that they are for.
+    pub(super) fn run(&self) -> &'a Run<'a> {
+        self.run
+    }
+
+    /// Gets a document; `None` when there is none at that place.
+    pub(super) async fn find(
+        &self,
+        place: &Place,
+        wanted: Wanted,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        match place {
+            Place::File { path, .. } => {
+                let read = store::read(path, wanted.limit as u64, Guard::Named);
+                read.map_err(|fault| config(format!("{}: {fault}", wanted.what)))
+            }
+            Place::Url(address) => self.fetch(address, wanted).await,
+        }
+    }
+
+    /// Gets a document that must be there.
+    pub(super) async fn get(&self, place: &Place, wanted: Wanted) -> Result<Vec<u8>, Error> {
+        let found = self.find(place, wanted).await?;
+        found.ok_or_else(|| match place {
+            Place::File { shown, .. } => {
+                config(format!("{}: there is no file {shown}", wanted.what))
+            }
+            Place::Url(address) => {
+                unreachable(format!("{}: there is nothing at {}", wanted.what, address.as_str()))
+            }
+        })
+    }
+
+    async fn fetch(&self, address: &Address, wanted: Wanted) -> Result<Option<Vec<u8>>, Error> {
+        let Wanted { what, accept, limit, source } = wanted;
+        if self.offline {
+            let text = format!("{what}: {} would have to be fetched", address.as_str());
+            return Err(unreachable(text)
+                .retryable(false)
+                .hint("leave --offline out, or name a file"));
+        }
+        let fetcher = Fetcher::new(&target::network(self.run, "documents")?, address, self.policy);
+        let fetching = fetcher.get(address, source, accept, limit);
+        let fetched = unless_over(self.run, fetching).await?;
+        let fetched = fetched.map_err(|error| failed(what, &error))?;
+        let shown = fetched.address.as_str();
+        match fetched.status.as_u16() {
+            200 => Ok(Some(fetched.body)),
+            404 | 410 => Ok(None),
+            status @ (401 | 403) => {
+                let text = format!("{what}: HTTP {status} from {shown}, which is protected");
+                Err(Error::new(Exit::Auth, text).phase(Phase::Connect).status(status))
+            }
+            status => {
+                let text = format!("{what}: HTTP {status} from {shown}");
+                let is_busy = matches!(status, 429 | 502..=504);
+                Err(unreachable(text).status(status).retryable(is_busy))
+            }
+        }
+    }
+}
+
+/// Waits for something until the run is over.
+async fn unless_over<T>(run: &Run<'_>, wanted: impl Future<Output = T>) -> Result<T, Error> {
+    let interrupted = async { Err(explain::interrupted(run.interrupted().await)) };
+    let late = async {
+        match run.deadline {
+            Some(deadline) => Timer::at(deadline).await,
+            None => future::pending().await,
+        };
+        Err(explain::expired(run.settings.max_time))
+    };
+    async { Ok(wanted.await) }.or(interrupted).or(late).await
+}
+
+fn failed(what: &str, error: &FetchError) -> Error {
+    let is_lasting = matches!(
+        error,
+        FetchError::NotEncrypted(_)
+            | FetchError::Inwards { .. }
+            | FetchError::Forbidden(_)
+            | FetchError::BadRedirect { .. }
+            | FetchError::TooManyRedirects(_)
+            | FetchError::TooLong { .. }
+            | FetchError::Settings(_)
+    );
+    unreachable(format!("{what}: {error}")).retryable(!is_lasting)
+}
+
+fn unreachable(text: String) -> Error {
+    Error::new(Exit::Unreachable, text).phase(Phase::Connect)
+}
+
+fn config(text: String) -> Error {
+    Error::new(Exit::Config, text).phase(Phase::Config)
+}

@@ -1,0 +1,220 @@
+//! Policies: admission of every server before it is used, and `mcpmini policy`.
+
+use super::args::Command;
+use super::args::Format;
+use super::args::policy_commands::{Policy, PolicyAction};
+use super::errors::{Error, Phase};
+use super::exit::Exit;
+use super::explain;
+use super::originals::{Originals, Place, Wanted};
+use super::output::{self, Table};
+use super::run::Run;
+use super::signed;
+use super::target;
+use crate::config::{self, Endpoint, Overrides, Server, quoting};
+use crate::net::{self, Source};
+use crate::protocol::json;
+use crate::protocol::message::Sent;
+use crate::protocol::params::Members;
+use crate::trust::policy::{Decision, LIST_LIMIT, Policies, PolicyError, Rule, store_list};
+use crate::trust::signature::{BUNDLE_LIMIT, BUNDLE_SUFFIX};
+
+/// What lists are asked for as.
+const LIST: &str = "application/jsonl, application/json;q=0.9, */*;q=0.1";
+
+/// Lets a server pass that the policies admit. It is not started or contacted for that.
+pub(super) fn admit(run: &Run<'_>, server: &Server) -> Result<(), Error> {
+    let decisions = judge(run, server)?;
+    if let Some(decision) = decisions.iter().find(|decision| !decision.admits) {
+        return Err(refused(server, decision));
+    }
+    match decisions.iter().find(|decision| decision.by_signature && run.globals.insecure) {
+        None => Ok(()),
+        Some(decision) => {
+            let text = format!(
+                "the policy {} admits it for its signed card, and with --insecure anybody may answer",
+                place(decision)
+            );
+            let error = Error::new(Exit::Trust, text).phase(Phase::Trust).sent(Sent::No);
+            Err(error.server(server.name.clone()).hint("leave --insecure out"))
+        }
+    }
+}
+
+/// What the policies say about a server.
+fn judge(run: &Run<'_>, server: &Server) -> Result<Vec<Decision>, Error> {
+    let policies = Policies::load(run.env).map_err(failed)?;
+    policies.judge(server, run.env).map_err(|error| failed(error).server(server.name.clone()))
+}
+
+fn refused(server: &Server, decision: &Decision) -> Error {
+    let text = format!(
+        "the policy {} does not admit it: {}: {}",
+        place(decision),
+        rule(decision),
+        decision.why
+    );
+    let check = format!("mcpmini policy check {}", quoting::quote(&server.name));
+    let hint = match (&server.endpoint, decision.rule) {
+        (Endpoint::Http(endpoint), Rule::RequireSignature) if endpoint.socket.is_none() => format!(
+            "if its card is signed: mcpmini card verify {} --identity ID --issuer URL --remember",
+            quoting::quote(&endpoint.url)
+        ),
+        _ => format!("see: {check}"),
+    };
+    let error = Error::new(Exit::Trust, text).phase(Phase::Trust).sent(Sent::No);
+    error.server(server.name.clone()).hint(hint)
+}
+
+/// Where a rule stands: `FILE:LINE`.
+fn place(decision: &Decision) -> String {
+    match decision.line {
+        Some(line) => format!("{}:{line}", decision.path.display()),
+        None => decision.path.display().to_string(),
+    }
+}
+
+/// What a rule is called: `deny 2`.
+fn rule(decision: &Decision) -> String {
+    match decision.rule.number() {
+        Some(number) => format!("{} {number}", decision.rule.word()),
+        None => decision.rule.word().to_owned(),
+    }
+}
+
+/// Policies that cannot be read admit nothing.
+fn failed(error: PolicyError) -> Error {
+    let exit = match error {
+        PolicyError::Card(_) => Exit::Trust,
+        _ => Exit::Config,
+    };
+    Error::new(exit, error.to_string())
+        .phase(Phase::Trust)
+        .sent(Sent::No)
+        .hint("while a policy cannot be read, no server is used")
+}
+
+/// Carries out `mcpmini policy`.
+pub(super) async fn run(run: &Run<'_>, policy: &Policy) -> Result<Exit, Error> {
+    match (policy.action, &policy.server) {
+        (PolicyAction::Check, server) => check(run, server.as_deref().unwrap_or_default()),
+        (PolicyAction::Refresh, _) => refresh(run).await,
+    }
+}
+
+/// Tells what the policies say about a server, and which rules say so.
+fn check(run: &Run<'_>, word: &str) -> Result<Exit, Error> {
+    // No command runs to make up a header that is not sent.
+    let overrides = Overrides { dry_run: true, ..target::overrides(run)? };
+    let resolved = config::resolve(word, run.env, &overrides).map_err(explain::config)?;
+    let server = config::expand(&resolved, &overrides, run.env).map_err(explain::config)?;
+    let decisions = judge(run, &server)?;
+    let admitted = decisions.iter().all(|decision| decision.admits);
+    match run.settings.output {
+        Format::Json => output::write_line(run, &as_json(&server, admitted, &decisions))?,
+        _ => print(run, &decisions)?,
+    }
+    Ok(if admitted { Exit::Ok } else { Exit::Trust })
+}
+
+fn print(run: &Run<'_>, decisions: &[Decision]) -> Result<(), Error> {
+    let mut table = Table::new(run, &["VERDICT", "POLICY", "RULE", "WHY"]);
+    let verdict = |admits: bool| if admits { "admitted" } else { "refused" }.to_owned();
+    for decision in decisions {
+        let columns = [place(decision), rule(decision), decision.why.clone()];
+        table.row(&[&[verdict(decision.admits)], &columns[..]].concat())?;
+    }
+    if decisions.is_empty() {
+        let none = ["-".to_owned(), "-".to_owned(), "there is no policy".to_owned()];
+        table.row(&[&[verdict(true)], &none[..]].concat())?;
+    }
+    table.finish()
+}
+
+fn as_json(server: &Server, admitted: bool, decisions: &[Decision]) -> String {
+    let truth = |truth: bool| if truth { "true" } else { "false" };
+    let decisions = decisions.iter().map(|decision| {
+        let mut members = Members::new();
+        members.push("policy", &json::string(&decision.layer.to_string()));
+        members.push("path", &json::string(&decision.path.to_string_lossy()));
+        if let Some(line) = decision.line {
+            members.push("line", &line.to_string());
+        }
+        members.push("admits", truth(decision.admits));
+        members.push("rule", &json::string(decision.rule.word()));
+        if let Some(number) = decision.rule.number() {
+            members.push("number", &number.to_string());
+        }
+        members.push("why", &json::string(&decision.why));
+        members.finish()
+    });
+    let decisions = decisions.collect::<Vec<_>>().join(",");
+    let mut members = Members::new();
+    members.push("server", &json::string(&server.name));
+    members.push("admitted", truth(admitted));
+    members.push("decisions", &format!("[{decisions}]"));
+    members.finish()
+}
+
+/// Fetches the lists of which no copy is fresh; tells which cannot be fetched.
+async fn refresh(run: &Run<'_>) -> Result<Exit, Error> {
+    let policies = Policies::load(run.env).map_err(failed)?;
+    let mut failure = None;
+    for url in policies.stale(run.env) {
+        if let Err(error) = fetch(run, &url).await {
+            run.tell(&format!("{url}: {}", error.message));
+            failure = failure.or(Some(error));
+        }
+    }
+    failure.map_or(Ok(Exit::Ok), Err)
+}
+
+/// Fetches what is to be known before a server is used. A list that cannot be fetched is told;
+/// whether servers may be used without it, the policy says.
+pub(super) async fn prepare(run: &Run<'_>) -> Result<(), Error> {
+    if !uses_servers(run.command()) {
+        return Ok(());
+    }
+    let Ok(policies) = Policies::load(run.env) else {
+        // It is told when the server is admitted, or not.
+        return Ok(());
+    };
+    for url in policies.stale(run.env) {
+        if let Err(error) = fetch(run, &url).await {
+            if matches!(error.exit, Exit::Signal(_) | Exit::Timeout) {
+                return Err(error);
+            }
+            run.warn(&format!("what is revoked is not known: {}", error.message));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a command may start or contact a server.
+fn uses_servers(command: &Command) -> bool {
+    match command {
+        Command::Servers(servers) => servers.check,
+        Command::Card(card) => card.connect,
+        Command::Approve(_)
+        | Command::Remove(_)
+        | Command::Config(_)
+        | Command::Cache(_)
+        | Command::Policy(_)
+        | Command::Replay(_)
+        | Command::Completions(_) => false,
+        _ => true,
+    }
+}
+
+async fn fetch(run: &Run<'_>, url: &str) -> Result<(), Error> {
+    let place = Place::parse(run, url)?;
+    let documents = Originals::new(run, net::Policy::default(), false);
+    let what = "the list of what is revoked";
+    let asked = Wanted { what, accept: LIST, limit: LIST_LIMIT, source: Source::User };
+    let list = documents.get(&place, asked).await?;
+    let what = "the bundle of the list of what is revoked";
+    let asked = Wanted { what, accept: signed::BUNDLE, limit: BUNDLE_LIMIT, source: Source::User };
+    let bundle = documents.find(&place.with_suffix(BUNDLE_SUFFIX), asked).await?;
+    store_list(url, list, bundle, run.env)
+        .map_err(|fault| Error::new(Exit::Config, fault.to_string()).phase(Phase::Trust))
+}

@@ -1,0 +1,181 @@
+//! From documents to servers: catalogs are opened, pointers followed, hashes compared.
+
+use super::super::catalog::{self, Entry, Kind, NoCatalog};
+use super::super::claim::Claim;
+use super::super::document;
+use super::super::documents::{Document, Miss};
+use super::super::normalise::{Normal, normalise};
+use super::{Candidate, Conflict, Finder, Findings, Way};
+use crate::config::Digest;
+use crate::net::{Address, Source, together};
+
+/// How deep catalogs may stand in catalogs.
+const DEPTH: usize = 4;
+
+/// How many cards are fetched side by side.
+const SIDE_BY_SIDE: usize = 4;
+
+impl Finder<'_> {
+    /// Takes what a document says: it is a catalog, or about servers.
+    pub(super) async fn take_any(&self, document: &Document, way: Way, findings: &mut Findings) {
+        match catalog::read(&document.object) {
+            Ok(_) => self.take_catalog(document, way, findings).await,
+            Err(error @ NoCatalog::Version(_)) => {
+                findings.notes.push(format!("{}: {error}", document.address));
+            }
+            Err(NoCatalog::Other) => self.take_card(document, way, findings).await,
+        }
+    }
+
+    /// A catalog, and those in it, each but once.
+    async fn take_catalog(&self, document: &Document, way: Way, findings: &mut Findings) {
+        let mut seen = vec![document.address.clone(), document.requested.clone()];
+        let mut level = vec![document.clone()];
+        for _ in 0..=DEPTH {
+            let mut next = Vec::new();
+            for document in level {
+                let nested = self.take_entries(&document, way, findings).await;
+                for (address, source) in nested {
+                    if seen.contains(&address) {
+                        continue;
+                    }
+                    seen.push(address.clone());
+                    next.extend(self.documents.get(&address, source, self.catalog()).await);
+                }
+            }
+            if next.is_empty() {
+                return;
+            }
+            level = next;
+        }
+        findings.notes.push(format!("catalogs in catalogs were followed {DEPTH} levels deep"));
+    }
+
+    /// The servers of one catalog; gives back the catalogs that it names.
+    async fn take_entries(
+        &self,
+        document: &Document,
+        way: Way,
+        findings: &mut Findings,
+    ) -> Vec<(Address, Source)> {
+        let Ok(catalog) = catalog::read(&document.object) else { return Vec::new() };
+        let place = &document.address;
+        findings.notes.extend(catalog.faults.iter().map(|fault| format!("{place}: {fault}")));
+        // Not even on its own host: the name of that may stand for another address by now.
+        let source = Source::Document(document.zone);
+        let (mut nested, mut cards) = (Vec::new(), Vec::new());
+        for entry in catalog.entries {
+            match (&entry.place, entry.kind) {
+                (catalog::Place::Data(data), Kind::Card) => {
+                    let mut embedded = self.embedded(data, document, way);
+                    embedded.iter_mut().for_each(|it| it.entry = Some(entry.clone()));
+                    findings.candidates.extend(embedded);
+                }
+                (catalog::Place::Data(_), Kind::Catalog) => {
+                    findings.notes.push(format!("{place}: a catalog inside of it was left out"));
+                }
+                (catalog::Place::Url(url), kind) => match document.address.join(url) {
+                    Ok(address) if kind == Kind::Catalog => nested.push((address, source)),
+                    Ok(address) => cards.push((entry, address)),
+                    Err(why) => findings.notes.push(format!("{place}: {url:?}: {why}")),
+                },
+            }
+        }
+        if let Some(wanted) = self.wanted {
+            let is_meant = |entry: &Entry| bare(entry, document, way).is_called(wanted);
+            // A name that only the card has is found by fetching them all.
+            if cards.iter().any(|(entry, _)| is_meant(entry)) {
+                cards.retain(|(entry, _)| is_meant(entry));
+            }
+        }
+        for several in cards.chunks(SIDE_BY_SIDE) {
+            let fetched = together(
+                several.iter().map(|(entry, address)| self.listed(entry, address, document, way)),
+            );
+            findings.candidates.extend(fetched.await.into_iter().flatten());
+        }
+        nested
+    }
+
+    /// The servers of an entry: what its card says, or, without the card, what the catalog says.
+    async fn listed(
+        &self,
+        entry: &Entry,
+        address: &Address,
+        catalog: &Document,
+        way: Way,
+    ) -> Vec<Candidate> {
+        let source = Source::Document(catalog.zone);
+        let bare = || bare(entry, catalog, way);
+        let Ok(card) = self.documents.get(address, source, self.card()).await else {
+            return vec![bare()];
+        };
+        let is_listed = |said: &String| {
+            *said == Digest::of(&card.body).to_string() && !document::repeats(&card.body)
+        };
+        let holds = entry.digest.as_ref().map(is_listed);
+        let mut findings = Findings::default();
+        self.take_card(&card, way, &mut findings).await;
+        if findings.candidates.is_empty() {
+            let miss = Miss::Other("it is about no server");
+            self.documents.reject(card.requested.as_str(), miss);
+            return vec![bare()];
+        }
+        for candidate in &mut findings.candidates {
+            candidate.entry = Some(entry.clone());
+            candidate.digest_holds = holds;
+        }
+        findings.candidates
+    }
+
+    /// A card or a document of an older form. A card that it points to is fetched, once.
+    pub(super) async fn take_card(&self, document: &Document, way: Way, findings: &mut Findings) {
+        let Some(Normal { claims, pointer }) = normalise(&document.object, Some(&document.address))
+        else {
+            return;
+        };
+        let of = |claim: &Claim| Candidate::of(claim.clone(), way, document);
+        let target = pointer.as_deref().and_then(|it| document.address.join(it).ok());
+        let is_needed = claims.iter().all(|claim| !claim.form.is_current());
+        let Some(target) = target.filter(|target| is_needed && *target != document.address) else {
+            findings.candidates.extend(claims.iter().map(of));
+            return;
+        };
+        let is_near = target.same_origin(&document.address);
+        let source = Source::Document(document.zone);
+        let card = self.documents.get(&target, source, self.card()).await.ok();
+        let pointed = card.as_ref().and_then(|card| {
+            // It points nowhere any more.
+            let normal = normalise(&card.object, Some(&card.address))?;
+            Some((card, normal.claims.into_iter().next()?))
+        });
+        let Some((card, claim)) = pointed else {
+            findings.candidates.extend(claims.iter().map(of));
+            return;
+        };
+        let conflict = claims.first().and_then(|manifest| conflict(manifest, &claim, is_near));
+        let kept = match &conflict {
+            Some(Conflict { card_wins: false, .. }) => claims.first().map(of),
+            _ => Some(Candidate::of(claim, way, card)),
+        };
+        findings.candidates.extend(kept.map(|kept| Candidate { conflict, ..kept }));
+    }
+}
+
+/// What the catalog itself says about a server.
+fn bare(entry: &Entry, catalog: &Document, way: Way) -> Candidate {
+    let (title, version) = (entry.display_name.clone(), entry.version.clone());
+    Candidate {
+        document: None,
+        entry: Some(entry.clone()),
+        ..Candidate::of(Claim { title, version, ..Claim::default() }, way, catalog)
+    }
+}
+
+/// Where a manifest names an endpoint that the card does not.
+fn conflict(manifest: &Claim, card: &Claim, card_wins: bool) -> Option<Conflict> {
+    let said = &manifest.remotes.first()?.url;
+    let urls: Vec<_> = card.remotes.iter().map(|remote| remote.url.clone()).collect();
+    let is_there = urls.iter().any(|url| url.trim_end_matches('/') == said.trim_end_matches('/'));
+    (!is_there).then(|| Conflict { manifest: said.clone(), card: urls, card_wins })
+}

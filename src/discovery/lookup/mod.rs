@@ -1,0 +1,263 @@
+//! Where servers are looked for, in which order, and what was found.
+//!
+//! ```text
+//! host      catalog ─▶ Link header ─▶ (page) ─▶ the places of older drafts, by their priority
+//! endpoint  <endpoint>/server-card ─▶ catalog, a card with this endpoint ─▶ older places, the same
+//! document  it
+//! ```
+//! Nothing is guessed: what is found is listed, and whoever needs one of several says which.
+
+mod cards;
+mod host;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::catalog::{self, Entry};
+use super::claim::Claim;
+use super::document::{self, Malformed};
+use super::documents::{Document, Documents, Miss, Origin, Tried, Wanted};
+use super::normalise::normalise;
+use super::place::Place;
+use crate::net::{Address, Source, Zone};
+
+/// How long a document is good when its host does not say.
+const UNSAID: Duration = Duration::from_secs(300);
+
+/// The longest catalog, in bytes.
+const CATALOG_LIMIT: usize = 4 << 20;
+
+/// The longest card unless something else is said, in bytes.
+pub const CARD_LIMIT: usize = 1 << 20;
+
+const CATALOG_TYPES: &str = "application/ai-catalog+json, application/json;q=0.9";
+const CARD_TYPES: &str = "application/mcp-server-card+json, application/json;q=0.9";
+
+/// How to look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// Only where the standard says.
+    pub standard: bool,
+    /// Into the page of the host for a link, too.
+    pub html: bool,
+    /// The longest card, in bytes.
+    pub card_limit: usize,
+}
+
+/// A server that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// What is claimed about it.
+    pub claim: Claim,
+    /// Where that stands.
+    pub way: Way,
+    /// The document; `None` for a card that was not fetched.
+    pub document: Option<Document>,
+    /// The entry of the catalog, if one led here.
+    pub entry: Option<Entry>,
+    /// How near the one who claims it is.
+    pub zone: Zone,
+    /// Where a manifest and the card that it points to disagree.
+    pub conflict: Option<Conflict>,
+    /// Whether the hash in the catalog is that of the card; `None` when there is none to compare.
+    pub digest_holds: Option<bool>,
+}
+
+/// How a server was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// In the AI Catalog of the host.
+    Catalog,
+    /// In a catalog that a `Link` points to.
+    Link,
+    /// At the place reserved beside the endpoint.
+    ServerCard,
+    /// At a place of an older draft.
+    Legacy(&'static str),
+    /// In the document that was asked for.
+    Named,
+    /// In a file.
+    File,
+    /// In a registry.
+    Registry,
+}
+
+/// A manifest whose endpoint is not in the card that it points to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conflict {
+    /// The endpoint of the manifest.
+    pub manifest: String,
+    /// The endpoints of the card.
+    pub card: Vec<String>,
+    /// Whether the card counts: it is on the host of the manifest.
+    pub card_wins: bool,
+}
+
+/// What was found, and where it was looked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Findings {
+    /// The servers.
+    pub candidates: Vec<Candidate>,
+    /// Every place that was looked at.
+    pub tried: Vec<Tried>,
+    /// What people should know.
+    pub notes: Vec<String>,
+}
+
+/// Looks for servers.
+#[derive(Debug)]
+pub struct Finder<'a> {
+    documents: &'a Documents,
+    options: Options,
+    /// The one server that is wanted, by its name or identifier.
+    wanted: Option<&'a str>,
+}
+
+impl<'a> Finder<'a> {
+    /// Whoever looks into these documents.
+    pub fn new(documents: &'a Documents, options: Options) -> Finder<'a> {
+        Finder { documents, options, wanted: None }
+    }
+
+    /// Looks for one server, so that no card of another has to be fetched.
+    #[must_use]
+    pub fn only(self, wanted: Option<&'a str>) -> Finder<'a> {
+        Finder { wanted, ..self }
+    }
+
+    /// Looks at a place of the network.
+    pub async fn find(&self, place: &Place) -> Findings {
+        let mut findings = Findings::default();
+        match place {
+            Place::Host(host) => self.host(host, &mut findings).await,
+            Place::Endpoint(endpoint) => self.endpoint(endpoint, &mut findings).await,
+            Place::Document(address) => {
+                if let Ok(document) = self.fetch(address).await {
+                    self.take(document, Way::Named, &mut findings).await;
+                }
+            }
+            // Files are read by whoever has the file system, and the registry has an API.
+            Place::File(_) | Place::Registry { .. } | Place::Search(_) => (),
+        }
+        if let Some(wanted) = self.wanted {
+            findings.candidates.retain(|candidate| candidate.is_called(wanted));
+        }
+        findings.tried = self.documents.tried();
+        findings
+    }
+
+    /// Fetches a document that the user has named.
+    pub async fn fetch(&self, address: &Address) -> Result<Document, Miss> {
+        self.documents.get(address, Source::User, self.card()).await
+    }
+
+    fn catalog(&self) -> Wanted {
+        Wanted { accept: CATALOG_TYPES, limit: CATALOG_LIMIT, unsaid: UNSAID }
+    }
+
+    fn card(&self) -> Wanted {
+        Wanted { accept: CARD_TYPES, limit: self.options.card_limit, unsaid: UNSAID }
+    }
+}
+
+/// Reads a file: a card, a document of an older form, or a catalog with cards in it.
+pub fn read_file(path: PathBuf, body: Vec<u8>) -> Result<Findings, Malformed> {
+    let object = document::read(&body)?;
+    let mut findings = Findings::default();
+    let claims = match catalog::read(&object) {
+        Ok(catalog) => {
+            let data = catalog.entries.iter().filter_map(|entry| match &entry.place {
+                catalog::Place::Data(data) => normalise(data, None),
+                catalog::Place::Url(_) => None,
+            });
+            data.flat_map(|normal| normal.claims).collect()
+        }
+        Err(_) => normalise(&object, None).unwrap_or_default().claims,
+    };
+    findings.candidates.extend(claims.into_iter().map(|claim| Candidate {
+        claim,
+        way: Way::File,
+        document: None,
+        entry: None,
+        // The user's own file, which may name anything that the user may.
+        zone: Zone::Loopback,
+        conflict: None,
+        digest_holds: None,
+    }));
+    let miss = findings.candidates.is_empty().then_some(Miss::Other("about no server"));
+    findings.tried.push(Tried { url: path.display().to_string(), miss });
+    Ok(findings)
+}
+
+impl Candidate {
+    /// A claim that a document makes.
+    fn of(claim: Claim, way: Way, document: &Document) -> Candidate {
+        Candidate {
+            claim,
+            way,
+            zone: document.zone,
+            document: Some(document.clone()),
+            entry: None,
+            conflict: None,
+            digest_holds: None,
+        }
+    }
+
+    /// What to call it: the name in the catalog, else the title, else the end of the identifier.
+    pub fn shown_name(&self) -> String {
+        let claim = &self.claim;
+        let identifier = self.entry.as_ref().map(|entry| entry.identifier.as_str());
+        let end = identifier.and_then(|it| it.rsplit([':', '/']).next());
+        let name = claim.name.as_deref().or(claim.title.as_deref()).or(end);
+        name.unwrap_or("(no name)").to_owned()
+    }
+
+    /// Whether that is one of its names: of the card, of the catalog, whole or their last part.
+    pub fn is_called(&self, name: &str) -> bool {
+        let entry = self.entry.as_ref();
+        let names = [
+            self.claim.name.as_deref(),
+            self.claim.title.as_deref(),
+            entry.map(|entry| entry.identifier.as_str()),
+            entry.and_then(|entry| entry.display_name.as_deref()),
+        ];
+        let is_end = |known: &str| known.rsplit(['/', ':']).next() == Some(name);
+        names.into_iter().flatten().any(|known| known == name || is_end(known))
+    }
+
+    /// Whether one of its remotes is this endpoint.
+    fn has_endpoint(&self, endpoint: &Address) -> bool {
+        let same = |url: &str| Address::parse(url).is_ok_and(|address| is_same(&address, endpoint));
+        self.claim.remotes.iter().any(|remote| same(&remote.url))
+    }
+
+    /// Where the document came from.
+    pub fn address(&self) -> Option<&Address> {
+        self.document.as_ref().map(|document| &document.address)
+    }
+
+    /// How the document was had.
+    pub fn origin(&self) -> Option<Origin> {
+        self.document.as_ref().map(|document| document.origin)
+    }
+}
+
+/// Whether two URLs are one endpoint: a slash at the end makes no difference.
+fn is_same(one: &Address, other: &Address) -> bool {
+    one.as_str().trim_end_matches('/') == other.as_str().trim_end_matches('/')
+}
+
+impl Way {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Way::Catalog => "ai-catalog",
+            Way::Link => "link",
+            Way::ServerCard => "server-card",
+            Way::Legacy(_) => "legacy",
+            Way::Named => "document",
+            Way::File => "file",
+            Way::Registry => "registry",
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! The official registry of MCP servers, and those that speak its API.
+//!
+//! ```text
+//! NAME[@VERSION] ── /v0.1/servers/NAME/versions/VERSION ──▶ server.json ──▶ a remote, or a package
+//!                                                                             package ──▶ argv
+//! ```
+//! The argv is made word by word and never by a shell. It runs only after the user has accepted it,
+//! to the letter.
+
+mod argv;
+pub mod package;
+
+pub(super) use argv::check_variable;
+pub use argv::{Command, Unbuildable, command, programs};
+pub use package::{Kind, Package};
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::claim::Claim;
+use super::document::{Object, object, text};
+use super::documents::{Document, Documents, Miss, Wanted};
+use super::lookup::{Candidate, Way};
+use super::normalise::of_registry;
+use crate::net::{Address, Source};
+
+/// The official one.
+pub const OFFICIAL: &str = "https://registry.modelcontextprotocol.io";
+
+/// The longest document about one server, in bytes.
+const LIMIT: usize = 1 << 20;
+
+/// How long it is known which version is the latest; a version itself does not change, and its
+/// status is looked at once a day.
+const LATEST: Duration = Duration::from_secs(3600);
+const VERSION: Duration = Duration::from_secs(24 * 3600);
+
+/// How long it is known what a search finds.
+const SEARCH: Duration = Duration::from_secs(600);
+
+/// How many servers a page has, and the longest page in bytes.
+const PAGE: usize = 100;
+const PAGE_LIMIT: usize = 4 << 20;
+
+/// The member in which the registry itself says something.
+const ABOUT: &str = "io.modelcontextprotocol.registry/official";
+
+/// A server of the registry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// What is claimed about it. Its remotes are in there.
+    pub claim: Claim,
+    /// The packages that it can be run from, in the order of the document.
+    pub packages: Vec<Package>,
+    /// Whether it may be used.
+    pub status: Status,
+    /// Why, for people.
+    pub status_message: Option<String>,
+    /// Where that stands.
+    pub document: Document,
+}
+
+/// Whether a server may be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// It may.
+    Active,
+    /// It should not.
+    Deprecated,
+    /// It must not: it was spam, or worse.
+    Deleted,
+}
+
+/// Looks a server up. Registries of the first API are asked in its way when they do not know the new
+/// one.
+pub async fn look_up(
+    documents: &Documents,
+    registry: &Address,
+    name: &str,
+    version: Option<&str>,
+) -> Result<Listed, Miss> {
+    let unsaid = if version.is_some() { VERSION } else { LATEST };
+    let wanted = Wanted { accept: "application/json", limit: LIMIT, unsaid };
+    let (name, version) = (encoded(name), encoded(version.unwrap_or("latest")));
+    let mut missed = Miss::Other("no such server");
+    for api in ["v0.1", "v0"] {
+        let base = registry.as_str().trim_end_matches('/');
+        let url = format!("{base}/{api}/servers/{name}/versions/{version}");
+        let Ok(address) = Address::parse(&url) else { continue };
+        match documents.get(&address, Source::User, wanted).await {
+            Ok(document) => return Ok(read(document)),
+            Err(miss @ Miss::Status(404 | 410)) => missed = miss,
+            Err(miss) => return Err(miss),
+        }
+    }
+    Err(missed)
+}
+
+/// Looks for servers by a text. All pages are taken, as far as one command may ask.
+pub async fn search(
+    documents: &Documents,
+    registry: &Address,
+    wanted: &str,
+) -> Result<Vec<Listed>, Miss> {
+    let kind = Wanted { accept: "application/json", limit: PAGE_LIMIT, unsaid: SEARCH };
+    let base = registry.as_str().trim_end_matches('/');
+    let query =
+        format!("{base}/v0.1/servers?version=latest&limit={PAGE}&search={}", encoded(wanted));
+    let mut found = Vec::new();
+    let mut url = query.clone();
+    loop {
+        let address = Address::parse(&url).map_err(|_| Miss::Other("no such page"))?;
+        let page = match documents.get(&address, Source::User, kind).await {
+            Ok(page) => page,
+            // What was found before is something, too; that there is more stands in the trace.
+            Err(_) if !found.is_empty() => return Ok(found),
+            Err(miss) => return Err(miss),
+        };
+        let servers = page.object.get("servers").and_then(Value::as_array);
+        let servers = servers.into_iter().flatten().filter_map(Value::as_object);
+        found.extend(servers.map(|server| {
+            read(Document { object: server.clone(), body: Vec::new(), ..page.clone() })
+        }));
+        let metadata = object(&page.object, &["metadata"]);
+        let next = metadata.and_then(|it| text(it, &["nextCursor", "next_cursor"]));
+        match next {
+            Some(cursor) => url = format!("{query}&cursor={}", encoded(&cursor)),
+            None => return Ok(found),
+        }
+    }
+}
+
+impl Listed {
+    /// The same as a candidate, for what all candidates have in common.
+    pub fn candidate(&self) -> Candidate {
+        Candidate {
+            claim: self.claim.clone(),
+            way: Way::Registry,
+            zone: self.document.zone,
+            document: Some(self.document.clone()),
+            entry: None,
+            conflict: None,
+            digest_holds: None,
+        }
+    }
+}
+
+/// What a document of the registry says.
+pub fn read(document: Document) -> Listed {
+    let server = object(&document.object, &["server"]).unwrap_or(&document.object);
+    let about = |of: &Object| {
+        let meta = object(of, &["_meta"])?;
+        object(meta, &[ABOUT]).cloned()
+    };
+    let about = about(&document.object).or_else(|| about(server)).unwrap_or_default();
+    let status = text(&about, &["status"]).or_else(|| text(server, &["status"]));
+    let packages = server.get("packages").and_then(Value::as_array);
+    let packages = packages.into_iter().flatten().filter_map(Value::as_object);
+    let packages: Vec<Package> = packages.filter_map(Package::read).collect();
+    let mut claim = of_registry(server);
+    claim.hints.packages = packages.iter().map(|it| it.kind.word().to_owned()).collect();
+    Listed {
+        claim,
+        packages,
+        status: match status.as_deref() {
+            Some("deleted") => Status::Deleted,
+            Some("deprecated") => Status::Deprecated,
+            _ => Status::Active,
+        },
+        status_message: text(&about, &["statusMessage"]),
+        document,
+    }
+}
+
+/// A part of a path: all but unreserved characters percent-encoded, the slash too.
+fn encoded(text: &str) -> String {
+    let letter = |byte: u8| match byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
+    };
+    text.bytes().map(letter).collect()
+}

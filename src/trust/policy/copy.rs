@@ -1,0 +1,71 @@
+//! Copies of lists from the network. Each is verified whenever it is used, not when it is stored.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::Digest;
+use crate::env::Env;
+use crate::store::{self, Fault, Guard};
+
+/// The folder in the state directory. Its files are named by the hash of a list's URL.
+const FOLDER: &str = "revocation";
+/// The longest file, in bytes: a list and its bundle, quoted.
+const LIMIT: u64 = 16 << 20;
+
+/// A copy of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Copy {
+    pub(super) list: Vec<u8>,
+    /// What says who has signed it.
+    pub(super) bundle: Option<Vec<u8>>,
+    /// When it was fetched, in seconds since 1970.
+    pub(super) fetched_at: i64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Document {
+    url: String,
+    fetched_at: i64,
+    list: String,
+    bundle: Option<String>,
+}
+
+impl Copy {
+    /// Whether it was fetched not too long ago, and not in the future.
+    pub(super) fn is_fresh(&self, now: i64, max_age: i64) -> bool {
+        (0..=max_age).contains(&(now - self.fetched_at))
+    }
+
+    /// The copy of the list at a URL.
+    pub(super) fn recall(url: &str, env: &Env) -> Result<Option<Copy>, Fault> {
+        let Some(path) = path(url, env) else { return Ok(None) };
+        let text = store::read_text(&path, LIMIT, Guard::Everybody { user: env.user })?;
+        let document = text.and_then(|text| serde_json::from_str::<Document>(&text).ok());
+        // What is no copy of this list is none at all, and is fetched anew.
+        Ok(document.filter(|document| document.url == url).map(|document| Copy {
+            list: document.list.into_bytes(),
+            bundle: document.bundle.map(String::into_bytes),
+            fetched_at: document.fetched_at,
+        }))
+    }
+
+    /// Stores it. A list that is not text is stored as one that nobody has signed.
+    pub(super) fn store(self, url: &str, env: &Env) -> Result<(), Fault> {
+        let Some(path) = path(url, env) else { return Ok(()) };
+        let document = Document {
+            url: url.to_owned(),
+            fetched_at: self.fetched_at,
+            list: String::from_utf8_lossy(&self.list).into_owned(),
+            bundle: self.bundle.map(|bundle| String::from_utf8_lossy(&bundle).into_owned()),
+        };
+        let text = serde_json::to_string(&document).expect("texts serialize");
+        store::replace(&path, text.as_bytes())
+    }
+}
+
+fn path(url: &str, env: &Env) -> Option<PathBuf> {
+    let name = format!("{}.json", Digest::of(url.as_bytes()).hex());
+    Some(env.state_dir()?.join(FOLDER).join(name))
+}

@@ -1,0 +1,195 @@
+//! The file of a policy, in TOML.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::decision::{DAY, Mode, Rules};
+use super::rule::{Allow, Host, Identity, Match, Who, hexadecimal};
+use super::source::{Document, ListSigner, Lists, Mistake};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawDocument {
+    #[serde(default)]
+    mode: RawMode,
+    #[serde(default)]
+    require_signature: bool,
+    card_max_age_days: Option<u32>,
+    trusted_root: Option<PathBuf>,
+    #[serde(default)]
+    allow: Vec<Spanned<RawAllow>>,
+    #[serde(default)]
+    deny: Vec<Spanned<Match>>,
+    revocation: Option<Spanned<RawRevocation>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "lowercase")]
+enum RawMode {
+    Off,
+    #[default]
+    Tofu,
+    Strict,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+enum RawAllow {
+    Sigstore {
+        issuer: String,
+        san: Option<String>,
+        san_prefix: Option<String>,
+        repo_id: Option<String>,
+        #[serde(default)]
+        hosts: Vec<String>,
+    },
+    DidWeb {
+        did: String,
+        #[serde(default)]
+        hosts: Vec<String>,
+    },
+    Key {
+        spki_sha256: String,
+        #[serde(default)]
+        hosts: Vec<String>,
+    },
+    Host {
+        hosts: Vec<String>,
+    },
+    Command {
+        command: Vec<String>,
+    },
+    Socket {
+        path: String,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawRevocation {
+    #[serde(default)]
+    files: Vec<PathBuf>,
+    #[serde(default)]
+    urls: Vec<String>,
+    #[serde(default = "yes")]
+    required: bool,
+    max_age: Option<String>,
+    san: Option<String>,
+    issuer: Option<String>,
+    public_key: Option<PathBuf>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Reads a policy. What is not understood is an error: a misspelt rule would not be a rule.
+pub(super) fn parse(text: &str) -> Result<Document, Mistake> {
+    let line_of = |at: usize| text.get(..at).map(|before| before.matches('\n').count() + 1);
+    let raw: RawDocument = toml::from_str(text).map_err(|error| {
+        let line = error.span().and_then(|span| line_of(span.start));
+        (line, error.message().to_owned())
+    })?;
+    let mut document = Document {
+        rules: Rules {
+            mode: match raw.mode {
+                RawMode::Off => Mode::Off,
+                RawMode::Tofu => Mode::Tofu,
+                RawMode::Strict => Mode::Strict,
+            },
+            require_signature: raw.require_signature,
+            card_max_age: raw.card_max_age_days.map(|days| i64::from(days) * DAY),
+            ..Rules::default()
+        },
+        trusted_root: raw.trusted_root,
+        lists: Lists::default(),
+    };
+    for rule in raw.allow {
+        let line = line_of(rule.span().start);
+        let allow = allow(rule.into_inner()).map_err(|why| (line, format!("allow: {why}")))?;
+        document.rules.allow.push((line.unwrap_or_default(), allow));
+    }
+    for rule in raw.deny {
+        let line = line_of(rule.span().start);
+        let rule = rule.into_inner();
+        rule.check().map_err(|why| (line, format!("deny: {why}")))?;
+        document.rules.deny.push((line.unwrap_or_default(), rule));
+    }
+    if let Some(revocation) = raw.revocation {
+        let line = line_of(revocation.span().start);
+        let lists = lists(revocation.into_inner());
+        document.lists = lists.map_err(|why| (line, format!("revocation: {why}")))?;
+    }
+    Ok(document)
+}
+
+fn allow(raw: RawAllow) -> Result<Allow, String> {
+    let (who, hosts) = match raw {
+        RawAllow::Sigstore { issuer, san, san_prefix, repo_id, hosts } => {
+            let identity = match (san, san_prefix) {
+                (Some(exact), None) => Identity::Exact(exact),
+                (None, Some(prefix)) if prefix.ends_with(['/', '@']) => Identity::Prefix(prefix),
+                (None, Some(_)) => return Err("san_prefix must end with / or @".to_owned()),
+                _ => return Err("it needs san or san_prefix, and not both".to_owned()),
+            };
+            (Who::Certificate { issuer, identity, repository_id: repo_id }, hosts)
+        }
+        RawAllow::DidWeb { did, hosts } => (Who::DidWeb { did }, hosts),
+        RawAllow::Key { spki_sha256, hosts } => {
+            let spki = hexadecimal(&spki_sha256)?;
+            if spki.len() != 64 {
+                return Err("spki_sha256 has not 64 digits".to_owned());
+            }
+            (Who::Key { spki }, hosts)
+        }
+        RawAllow::Host { hosts } if hosts.is_empty() => return Err("it names no hosts".to_owned()),
+        RawAllow::Host { hosts } => (Who::Host, hosts),
+        RawAllow::Command { command } if command.iter().all(|word| word == "*") => {
+            return Err("command names no program".to_owned());
+        }
+        RawAllow::Command { command } => (Who::Command { words: command }, Vec::new()),
+        RawAllow::Socket { path } => (Who::Socket { path }, Vec::new()),
+    };
+    let hosts = hosts.iter().map(|host| Host::parse(host)).collect::<Result<_, _>>()?;
+    Ok(Allow { who, hosts })
+}
+
+fn lists(raw: RawRevocation) -> Result<Lists, String> {
+    let signer = match (raw.san, raw.issuer, raw.public_key) {
+        (Some(identity), Some(issuer), None) => Some(ListSigner::Certificate { identity, issuer }),
+        (None, None, Some(path)) => Some(ListSigner::Key { path }),
+        (None, None, None) if raw.urls.is_empty() => None,
+        (None, None, None) => {
+            return Err(
+                "lists from the network need a signer: san and issuer, or public_key".into()
+            );
+        }
+        _ => return Err("the signer of the lists is san and issuer, or public_key".into()),
+    };
+    if raw.files.is_empty() && raw.urls.is_empty() {
+        return Err("it names no list".to_owned());
+    }
+    if let Some(url) = raw.urls.iter().find(|url| !url.starts_with("https://")) {
+        return Err(format!("{url} is not https"));
+    }
+    let max_age = match raw.max_age {
+        None => DAY,
+        Some(text) => duration(&text).ok_or(format!("\"{text}\" is no duration such as 24h"))?,
+    };
+    Ok(Lists { files: raw.files, urls: raw.urls, required: raw.required, max_age, signer })
+}
+
+/// Reads `90s`, `15m`, `24h` or `7d`, in seconds.
+fn duration(text: &str) -> Option<i64> {
+    let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
+    let unit = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3600,
+        "d" => DAY,
+        _ => return None,
+    };
+    number.parse::<u32>().ok().map(|number| i64::from(number) * unit)
+}

@@ -1,0 +1,130 @@
+//! Which servers may be used at all.
+//!
+//! A policy is a file in TOML, of the administrator and of the user. Each judges a server by itself,
+//! and a server is used when all of them admit it: so neither can loosen what the other says.
+//!
+//! ```text
+//! revoked? → denied? → mode off? → allowed by a rule? → mode strict? → signature required?
+//!  refused    refused   admitted     admitted            refused       refused unless it is there
+//! ```
+//!
+//! Nothing is contacted to judge a server. Signatures are those of cards that were kept (`mcpmini
+//! card verify --remember`), verified anew each time; lists of what is revoked are files, or copies
+//! that were fetched before. A policy or a list that cannot be read admits nothing.
+
+#![cfg_attr(not(feature = "policy"), allow(dead_code, reason = "no rule can be read"))]
+
+mod copy;
+mod decision;
+#[cfg(feature = "policy")]
+mod document;
+#[cfg(not(feature = "policy"))]
+#[path = "unread.rs"]
+mod document;
+mod kept;
+mod revocation;
+mod rule;
+mod source;
+mod subject;
+
+#[cfg(test)]
+#[cfg(all(feature = "policy", feature = "sigstore"))]
+mod tests;
+
+pub use decision::{Decision, Mode, Rule};
+pub use kept::{Kept, Unkept, seconds};
+pub use source::PolicyError;
+
+use self::copy::Copy;
+use self::decision::Said;
+use self::kept::name_and_version;
+use self::rule::Match;
+use self::source::Policy;
+use self::subject::{Card, Place, Subject};
+use crate::config::{Digest, Server};
+use crate::env::Env;
+use crate::store::Fault;
+
+/// The longest list of what is revoked, in bytes.
+pub const LIST_LIMIT: usize = revocation::LIST_LIMIT;
+
+/// The policies of this run: the administrator's and the user's, as far as there are any.
+#[derive(Debug)]
+pub struct Policies {
+    policies: Vec<Policy>,
+}
+
+impl Policies {
+    /// Reads them.
+    pub fn load(env: &Env) -> Result<Policies, PolicyError> {
+        Ok(Policies { policies: source::load(env)? })
+    }
+
+    /// The strictest of their modes.
+    pub fn mode(&self) -> Mode {
+        let modes = self.policies.iter().map(|policy| policy.document.rules.mode);
+        modes.max().unwrap_or_default()
+    }
+
+    /// What each of them says about a server. It may be used when all admit it.
+    pub fn judge(&self, server: &Server, env: &Env) -> Result<Vec<Decision>, PolicyError> {
+        let now = seconds(env.now());
+        self.policies.iter().map(|policy| policy.judge(server, env, now)).collect()
+    }
+
+    /// The URLs of the lists that are to be fetched before anything is judged.
+    pub fn stale(&self, env: &Env) -> Vec<String> {
+        let now = seconds(env.now());
+        let mut urls: Vec<String> =
+            self.policies.iter().flat_map(|policy| policy.stale(env, now)).collect();
+        urls.sort_unstable();
+        urls.dedup();
+        urls
+    }
+}
+
+/// Stores a list that was fetched, with its bundle. Whether both are any good is seen when the list
+/// is used.
+pub fn store_list(
+    url: &str,
+    list: Vec<u8>,
+    bundle: Option<Vec<u8>>,
+    env: &Env,
+) -> Result<(), Fault> {
+    Copy { list, bundle, fetched_at: seconds(env.now()) }.store(url, env)
+}
+
+impl Policy {
+    fn judge(&self, server: &Server, env: &Env, now: i64) -> Result<Decision, PolicyError> {
+        let lists = self.lists(env, now)?;
+        let place = Place::of(server);
+        let about_cards = |what: &Match| what.needs_card();
+        let is_listed = lists.iter().filter_map(|list| list.entries.as_ref().ok()).flatten();
+        let needs_card =
+            self.document.rules.needs_card() || is_listed.map(|entry| &entry.what).any(about_cards);
+        let card = match (&place, needs_card) {
+            (Place::Url { url, .. }, true) => self.card(url, env, now)?,
+            _ => None,
+        };
+        let subject = Subject { name: &server.name, place, card };
+        let Said { admits, rule, line, why, by_signature } =
+            self.document.rules.judge(&subject, &lists);
+        let (layer, path) = (self.layer, self.path.clone());
+        Ok(Decision { layer, path, admits, rule, line, why, by_signature })
+    }
+
+    /// The card that was kept for an endpoint, verified as this policy has it.
+    fn card(&self, endpoint: &str, env: &Env, now: i64) -> Result<Option<Card>, PolicyError> {
+        let kept = Kept::recall(endpoint, env).map_err(PolicyError::Card)?;
+        let Some(kept) = kept else { return Ok(None) };
+        let (name, version) = name_and_version(&kept.card);
+        Ok(Some(Card {
+            digest: Digest::of(&kept.card),
+            name,
+            version,
+            verified: kept.verify(&self.root()?, now),
+            // A clock that was set back proves nothing.
+            age: (now - kept.verified_at).max(0),
+        }))
+    }
+}

@@ -1,0 +1,326 @@
+//! The rules of a policy, and what they match.
+
+use std::fmt;
+
+use serde::Deserialize;
+
+use super::super::signature::Signer;
+use super::subject::{Place, Subject};
+use crate::config::quoting;
+
+/// Who may sign for, or be, which servers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Allow {
+    pub(super) who: Who,
+    /// The hosts that it is about; none are all.
+    pub(super) hosts: Vec<Host>,
+}
+
+/// Whom a rule allows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Who {
+    /// An identity that an issuer vouches for.
+    Certificate { issuer: String, identity: Identity, repository_id: Option<String> },
+    /// The owner of a key, by its hash in hexadecimal digits.
+    Key { spki: String },
+    /// The owner of a domain.
+    DidWeb { did: String },
+    /// Whoever answers at the rule's hosts, signed or not.
+    Host,
+    /// A command, in place of a signature.
+    Command { words: Vec<String> },
+    /// A socket, in place of a signature.
+    Socket { path: String },
+}
+
+/// Which identities are meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Identity {
+    /// This one.
+    Exact(String),
+    /// All that begin so. It ends at a boundary, `/` or `@`.
+    Prefix(String),
+}
+
+/// A host, or with `*.` before it the hosts below it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Host(String);
+
+impl Host {
+    /// Reads a host. It is compared without regard to case and to a dot at its end.
+    pub(super) fn parse(text: &str) -> Result<Host, String> {
+        let name = text.strip_prefix("*.").unwrap_or(text);
+        let is_host = |c: char| c.is_ascii_alphanumeric() || "-._:[]".contains(c);
+        match name.is_empty() || name.starts_with('.') || !name.chars().all(is_host) {
+            true => Err(format!("\"{text}\" is no host; write example.com or *.example.com")),
+            false => Ok(Host(text.trim_end_matches('.').to_ascii_lowercase())),
+        }
+    }
+
+    pub(super) fn matches(&self, host: &str) -> bool {
+        match self.0.strip_prefix('*') {
+            Some(suffix) => host.len() > suffix.len() && host.ends_with(suffix),
+            None => self.0 == host,
+        }
+    }
+}
+
+/// Whether the words of a command are those of a rule. A rule that ends in `*` leaves the rest open.
+fn is_command(rule: &[String], words: &[String]) -> bool {
+    match rule.split_last() {
+        Some((last, beginning)) if last == "*" => words.starts_with(beginning),
+        _ => rule == words,
+    }
+}
+
+impl Allow {
+    /// Whether it allows a server without regard to who has signed its card.
+    pub(super) fn admits_unsigned(&self, subject: &Subject<'_>) -> bool {
+        match &self.who {
+            Who::Host => self.is_at(subject),
+            Who::Command { words } => {
+                matches!(&subject.place, Place::Command(command) if is_command(words, command))
+            }
+            Who::Socket { path } => {
+                matches!(&subject.place, Place::Socket(socket) if socket == path)
+            }
+            Who::Certificate { .. } | Who::Key { .. } | Who::DidWeb { .. } => false,
+        }
+    }
+
+    /// Whether it stands for a signature, which the place that it names cannot have.
+    pub(super) fn replaces_signature(&self) -> bool {
+        matches!(self.who, Who::Command { .. } | Who::Socket { .. })
+    }
+
+    /// Whether it is about signers.
+    pub(super) fn is_about_signers(&self) -> bool {
+        matches!(self.who, Who::Certificate { .. } | Who::Key { .. } | Who::DidWeb { .. })
+    }
+
+    /// Whether it allows a server whose card this signer has signed.
+    pub(super) fn admits_signed(&self, subject: &Subject<'_>, signer: &Signer) -> bool {
+        let is_signer = match (&self.who, signer) {
+            (
+                Who::Certificate { issuer, identity, repository_id },
+                Signer::Certificate(certificate),
+            ) => {
+                let is_identity = match identity {
+                    Identity::Exact(exact) => certificate.identity == *exact,
+                    Identity::Prefix(prefix) => certificate.identity.starts_with(prefix),
+                };
+                let is_repository =
+                    repository_id.is_none() || certificate.repository_id == *repository_id;
+                certificate.issuer == *issuer && is_identity && is_repository
+            }
+            (Who::Key { spki: wanted }, Signer::Key { spki }) => *wanted == spki.hex(),
+            (Who::DidWeb { did: wanted }, Signer::DidWeb { did, .. }) => wanted == did,
+            _ => false,
+        };
+        is_signer && self.is_at(subject)
+    }
+
+    fn is_at(&self, subject: &Subject<'_>) -> bool {
+        let at = |host: &str| self.hosts.iter().any(|pattern| pattern.matches(host));
+        self.hosts.is_empty() || matches!(&subject.place, Place::Url { host, .. } if at(host))
+    }
+}
+
+/// What is denied or revoked: whatever has all of these properties.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Match {
+    /// `example.com`, or `*.example.com` for the hosts below it.
+    pub(super) host: Option<String>,
+    /// The name in the configuration or in the card; `NAME@VERSION` for one version.
+    pub(super) name: Option<String>,
+    pub(super) command: Option<Vec<String>>,
+    /// The identity of the signer.
+    pub(super) san: Option<String>,
+    pub(super) issuer: Option<String>,
+    pub(super) did: Option<String>,
+    pub(super) spki_sha256: Option<String>,
+    pub(super) card_sha256: Option<String>,
+    pub(super) certificate_serial: Option<String>,
+    pub(super) log_index: Option<u64>,
+}
+
+/// Whether a match applies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hit {
+    /// It does.
+    Yes,
+    /// It does not.
+    No,
+    /// It would, if only it were known who has signed the card.
+    Unknown,
+}
+
+impl Match {
+    /// Makes sure that it says something, and that it can be understood.
+    pub(super) fn check(&self) -> Result<(), String> {
+        if *self == Match::default() {
+            return Err("it says nothing about what is meant".to_owned());
+        }
+        if self.command.as_ref().is_some_and(Vec::is_empty) {
+            return Err("command has no words".to_owned());
+        }
+        for (name, digits) in [
+            ("spki_sha256", &self.spki_sha256),
+            ("card_sha256", &self.card_sha256),
+            ("certificate_serial", &self.certificate_serial),
+        ] {
+            if let Some(digits) = digits {
+                hexadecimal(digits).map_err(|reason| format!("{name} {reason}"))?;
+            }
+        }
+        self.host.as_deref().map_or(Ok(()), |host| Host::parse(host).map(drop))
+    }
+
+    /// Whether it is about who has signed.
+    pub(super) fn is_about_signers(&self) -> bool {
+        let texts =
+            [&self.san, &self.issuer, &self.did, &self.spki_sha256, &self.certificate_serial];
+        texts.iter().any(|text| text.is_some()) || self.log_index.is_some()
+    }
+
+    /// Whether the card of a server must be known to tell.
+    pub(super) fn needs_card(&self) -> bool {
+        self.is_about_signers() || self.card_sha256.is_some() || self.name.is_some()
+    }
+
+    pub(super) fn hit(&self, subject: &Subject<'_>) -> Hit {
+        if !self.meets_claims(subject) {
+            return Hit::No;
+        }
+        if !self.is_about_signers() {
+            return Hit::Yes;
+        }
+        match subject.card.as_ref().map(|card| &card.verified) {
+            None => Hit::No,
+            Some(Err(_)) => Hit::Unknown,
+            Some(Ok(verified)) if self.meets_signer(&verified.signer) => {
+                let is_entry = |index: u64| verified.log.iter().any(|entry| entry.index == index);
+                if self.log_index.is_none_or(is_entry) { Hit::Yes } else { Hit::No }
+            }
+            Some(Ok(_)) => Hit::No,
+        }
+    }
+
+    /// Whether what the server and its card claim to be is what is meant.
+    fn meets_claims(&self, subject: &Subject<'_>) -> bool {
+        let is_host = |text: &String| {
+            let host = Host::parse(text);
+            let at = match &subject.place {
+                Place::Url { host, .. } => host.as_str(),
+                _ => return false,
+            };
+            host.is_ok_and(|host| host.matches(at))
+        };
+        let is_command = |words: &Vec<String>| matches!(&subject.place, Place::Command(command) if is_command(words, command));
+        let card = subject.card.as_ref();
+        let is_name = |text: &String| {
+            let (name, version) = match text.split_once('@') {
+                Some((name, version)) => (name, Some(version)),
+                None => (text.as_str(), None),
+            };
+            let claimed = card.and_then(|card| card.name.as_deref());
+            let is_version =
+                version.is_none() || card.and_then(|card| card.version.as_deref()) == version;
+            (subject.name == name || claimed == Some(name)) && is_version
+        };
+        let is_card = |text: &String| {
+            card.is_some_and(|card| card.digest.hex() == hexadecimal(text).unwrap_or_default())
+        };
+        self.host.as_ref().is_none_or(is_host)
+            && self.command.as_ref().is_none_or(is_command)
+            && self.name.as_ref().is_none_or(is_name)
+            && self.card_sha256.as_ref().is_none_or(is_card)
+    }
+
+    fn meets_signer(&self, signer: &Signer) -> bool {
+        let same = |wanted: &Option<String>, found: Option<&str>| {
+            wanted.as_deref().is_none_or(|wanted| Some(wanted) == found)
+        };
+        let digits = |wanted: &Option<String>, found: Option<&str>| {
+            let wanted = wanted.as_deref().map(|text| hexadecimal(text).unwrap_or_default());
+            wanted.is_none_or(|wanted| {
+                found.is_some_and(|found| {
+                    wanted.trim_start_matches('0') == found.trim_start_matches('0')
+                })
+            })
+        };
+        let (certificate, did, key) = match signer {
+            Signer::Certificate(certificate) => (Some(certificate), None, None),
+            Signer::DidWeb { did, .. } => (None, Some(did.as_str()), None),
+            Signer::Key { spki } => (None, None, Some(spki.hex())),
+        };
+        same(&self.san, certificate.map(|it| it.identity.as_str()))
+            && same(&self.issuer, certificate.map(|it| it.issuer.as_str()))
+            && same(&self.did, did)
+            && digits(&self.spki_sha256, key.as_deref())
+            && digits(&self.certificate_serial, certificate.map(|it| it.serial.as_str()))
+    }
+}
+
+/// Hexadecimal digits in lower case; a prefix `sha256:` and colons between them may be written.
+pub(super) fn hexadecimal(text: &str) -> Result<String, String> {
+    let digits: String = text.trim_start_matches("sha256:").chars().filter(|c| *c != ':').collect();
+    match !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        true => Ok(digits.to_ascii_lowercase()),
+        false => Err(format!("\"{text}\" is not hexadecimal")),
+    }
+}
+
+impl fmt::Display for Allow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.who {
+            Who::Certificate { issuer, identity, repository_id } => {
+                match identity {
+                    Identity::Exact(identity) => write!(f, "signed by {identity}")?,
+                    Identity::Prefix(prefix) => write!(f, "signed by {prefix}…")?,
+                }
+                write!(f, ", issuer {issuer}")?;
+                if let Some(id) = repository_id {
+                    write!(f, ", repository {id}")?;
+                }
+            }
+            Who::Key { spki } => write!(f, "signed with the key sha256:{spki}")?,
+            Who::DidWeb { did } => write!(f, "signed by {did}")?,
+            Who::Host => f.write_str("any server")?,
+            Who::Command { words } => {
+                write!(f, "the command {}", quoting::join(words.iter().map(String::as_str)))?;
+            }
+            Who::Socket { path } => write!(f, "the socket {path}")?,
+        }
+        if !self.hosts.is_empty() {
+            let hosts: Vec<&str> = self.hosts.iter().map(|host| host.0.as_str()).collect();
+            write!(f, ", at {}", hosts.join(" "))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Match {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let command =
+            self.command.as_ref().map(|words| quoting::join(words.iter().map(String::as_str)));
+        let index = self.log_index.map(|index| index.to_string());
+        let properties = [
+            ("host", &self.host),
+            ("name", &self.name),
+            ("command", &command),
+            ("san", &self.san),
+            ("issuer", &self.issuer),
+            ("did", &self.did),
+            ("spki_sha256", &self.spki_sha256),
+            ("card_sha256", &self.card_sha256),
+            ("certificate_serial", &self.certificate_serial),
+            ("log_index", &index),
+        ];
+        let said = properties
+            .iter()
+            .filter_map(|(name, value)| value.as_ref().map(|value| format!("{name} {value}")));
+        f.write_str(&said.collect::<Vec<_>>().join(", "))
+    }
+}

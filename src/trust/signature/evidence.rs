@@ -1,0 +1,68 @@
+//! What there is to say who has signed a card.
+
+use super::did_web;
+use super::refusal::{Part, Refusal};
+use super::sigstore::{self, TrustRoot};
+use super::verified::Verified;
+use super::{PublicKey, unambiguous};
+
+/// What there is to say who has signed a card: documents, of which nothing is believed yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Evidence {
+    /// A sigstore bundle.
+    Bundle {
+        /// The bundle, JSON.
+        bundle: Vec<u8>,
+        /// The key that must have signed, when it is not certified.
+        key: Option<PublicKey>,
+    },
+    /// An AI Catalog with a trust manifest in the entry about the card.
+    Manifest {
+        /// The catalog, JSON.
+        catalog: Vec<u8>,
+        /// The document with the keys of the domain, JSON, as it is published now.
+        document: Vec<u8>,
+    },
+}
+
+impl Evidence {
+    /// Verifies it for a card that was found at `url`, if it was found at one. `root` is for
+    /// bundles, `now` (in seconds since 1970) for manifests.
+    ///
+    /// This is all there is to say who has signed; whether they may is asked by
+    /// [`Verified::require`].
+    pub fn verify(
+        &self,
+        card: &[u8],
+        url: Option<&str>,
+        root: &TrustRoot,
+        now: i64,
+    ) -> Result<Verified, Refusal> {
+        match self {
+            Evidence::Bundle { bundle, key: None } => sigstore::verify(card, bundle, root),
+            Evidence::Bundle { bundle, key: Some(key) } => {
+                sigstore::verify_with_key(card, bundle, key, root)
+            }
+            Evidence::Manifest { catalog, document } => manifest(catalog, document, card, url, now),
+        }
+    }
+}
+
+/// Verifies the manifests of the domain whose document is at hand; one that holds is enough.
+fn manifest(
+    catalog: &[u8],
+    document: &[u8],
+    card: &[u8],
+    url: Option<&str>,
+    now: i64,
+) -> Result<Verified, Refusal> {
+    unambiguous(document, Part::DidDocument, did_web::DOCUMENT_LIMIT)?;
+    let mut refused = None;
+    for offer in did_web::offers(catalog, card, url)? {
+        match offer.verify(card, document, now) {
+            Ok(verified) => return Ok(verified),
+            Err(refusal) => refused = refused.or(Some(refusal)),
+        }
+    }
+    Err(refused.unwrap_or(Refusal::Unsigned))
+}

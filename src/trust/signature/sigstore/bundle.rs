@@ -1,0 +1,159 @@
+//! Verifying a bundle, with the library of the sigstore project.
+
+use sigstore_verify::trust_root::{SIGSTORE_PRODUCTION_TRUSTED_ROOT, TrustedRoot};
+use sigstore_verify::types::bundle::VerificationMaterialContent;
+use sigstore_verify::types::{Bundle, DerPublicKey, SignatureContent};
+use sigstore_verify::{
+    Error, Policy, PublicKeyVerificationPolicy, VerificationPolicy, VerificationResult, Verifier,
+};
+
+use super::super::refusal::{Part, Refusal, Step};
+use super::super::verified::{Certificate, Covers, LogEntry, Signer, Verified};
+use super::super::{BUNDLE_LIMIT, PublicKey, ROOT_LIMIT, unambiguous};
+use super::der;
+use crate::config::Digest;
+use crate::protocol::canonical::canonical;
+
+/// The authorities and logs that count.
+pub struct TrustRoot {
+    verifier: Verifier,
+}
+
+impl std::fmt::Debug for TrustRoot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("TrustRoot")
+    }
+}
+
+impl TrustRoot {
+    /// The root of the public instance, as it was when this program was built.
+    pub fn production() -> Result<TrustRoot, Refusal> {
+        TrustRoot::from_json(SIGSTORE_PRODUCTION_TRUSTED_ROOT.as_bytes())
+    }
+
+    /// Reads a root (`application/vnd.dev.sigstore.trustedroot+json;version=0.1`).
+    pub fn from_json(json: &[u8]) -> Result<TrustRoot, Refusal> {
+        let text = unambiguous(json, Part::Root, ROOT_LIMIT)?;
+        let root = TrustedRoot::from_json(text)
+            .map_err(|error| Refusal::Malformed { part: Part::Root, reason: error.to_string() })?;
+        let verifier = Verifier::new(&root)
+            .map_err(|error| Refusal::Step { step: Step::Root, reason: error.to_string() })?;
+        Ok(TrustRoot { verifier })
+    }
+}
+
+/// Verifies that a bundle with a certificate is about a card. Who has signed is for the caller to
+/// judge.
+///
+/// Everything is verified that can be: the certificate with its authority and its log, the entry
+/// in the log of signatures, the time, the signature. The time of a log entry must not be in the
+/// future, which is the one question that the library puts to the clock of the machine.
+pub fn verify(card: &[u8], bundle: &[u8], root: &TrustRoot) -> Result<Verified, Refusal> {
+    let bundle = parse(bundle)?;
+    let (result, covers) = check(card, &bundle, &VerificationPolicy::any_identity(), root)?;
+    // The library does all of it, or fails. It must stay so.
+    if !(result.certificate_verified() && result.sct_verified() && result.tlog_verified()) {
+        let reason = "not every step was taken".to_owned();
+        return Err(Refusal::Step { step: Step::Certificate, reason });
+    }
+    let missing =
+        |what: &str| Refusal::Step { step: Step::Certificate, reason: format!("it has no {what}") };
+    let claims = result.certificate().map(|certificate| &certificate.ci_claims);
+    let certificate = bundle.signing_certificate().ok_or_else(|| missing("bytes"))?;
+    let signer = Signer::Certificate(Certificate {
+        identity: result.identity().ok_or_else(|| missing("identity"))?.as_str().to_owned(),
+        issuer: result.issuer().ok_or_else(|| missing("issuer"))?.to_owned(),
+        repository_id: claims.and_then(|claims| claims.source_repository_identifier.clone()),
+        serial: der::serial(certificate.as_bytes()).ok_or_else(|| missing("serial number"))?,
+    });
+    Ok(verified(card, &bundle, &result, signer, covers))
+}
+
+/// Verifies that a bundle is about a card, and that it was made with this key.
+///
+/// The bundle must stand in a log of the root; there is no certificate.
+pub fn verify_with_key(
+    card: &[u8],
+    bundle: &[u8],
+    key: &PublicKey,
+    root: &TrustRoot,
+) -> Result<Verified, Refusal> {
+    let bundle = parse(bundle)?;
+    if !matches!(bundle.verification_material.content, VerificationMaterialContent::PublicKey(_)) {
+        let reason = "it carries a certificate, and a key was asked for".to_owned();
+        return Err(Refusal::Step { step: Step::Bundle, reason });
+    }
+    let policy = PublicKeyVerificationPolicy::new(DerPublicKey::new(key.der().to_vec()));
+    let (result, covers) = check(card, &bundle, &policy, root)?;
+    if !result.tlog_verified() {
+        let reason = "not every step was taken".to_owned();
+        return Err(Refusal::Step { step: Step::Log, reason });
+    }
+    let signer = Signer::Key { spki: key.digest() };
+    Ok(verified(card, &bundle, &result, signer, covers))
+}
+
+fn parse(bundle: &[u8]) -> Result<Bundle, Refusal> {
+    let text = unambiguous(bundle, Part::Bundle, BUNDLE_LIMIT)?;
+    Bundle::from_json(text)
+        .map_err(|error| Refusal::Malformed { part: Part::Bundle, reason: error.to_string() })
+}
+
+/// Verifies a bundle for the card's bytes. An attestation may be about the card's value instead:
+/// that is what tools for agent cards write.
+fn check(
+    card: &[u8],
+    bundle: &Bundle,
+    policy: &impl Policy,
+    root: &TrustRoot,
+) -> Result<(VerificationResult, Covers), Refusal> {
+    let error = match root.verifier.verify(card, bundle, policy) {
+        Ok(result) => return Ok((result, Covers::Bytes)),
+        Err(error) => error,
+    };
+    let is_attestation = matches!(bundle.content, SignatureContent::DsseEnvelope(_));
+    if is_attestation
+        && matches!(error, Error::ArtifactMismatch(_))
+        && let Some(value) = std::str::from_utf8(card).ok().and_then(|text| canonical(text).ok())
+        && let Ok(result) = root.verifier.verify(value.as_bytes(), bundle, policy)
+    {
+        return Ok((result, Covers::Value));
+    }
+    Err(refusal(&error))
+}
+
+fn verified(
+    card: &[u8],
+    bundle: &Bundle,
+    result: &VerificationResult,
+    signer: Signer,
+    covers: Covers,
+) -> Verified {
+    let entries = bundle.verification_material.tlog_entries.iter();
+    Verified {
+        signer,
+        card: Digest::of(card),
+        covers,
+        signed_at: result.verified_timestamps().iter().map(|time| time.as_second()).min(),
+        expires_at: None,
+        log: entries
+            .map(|entry| LogEntry {
+                index: entry.log_index.get(),
+                log_id: entry.log_id.key_id.to_string(),
+            })
+            .collect(),
+    }
+}
+
+/// What the library says, as the step that failed.
+fn refusal(error: &Error) -> Refusal {
+    let step = match error {
+        Error::SignatureInvalid(_) | Error::Crypto(_) => Step::Signature,
+        Error::ArtifactMismatch(_) | Error::UnsupportedArtifact(_) => Step::Card,
+        Error::Certificate(_) => Step::Certificate,
+        Error::TransparencyLog(_) => Step::Log,
+        Error::Timestamp(_) => Step::Time,
+        _ => Step::Bundle,
+    };
+    Refusal::Step { step, reason: error.to_string() }
+}

@@ -1,0 +1,298 @@
+//! Servers that are looked up and written down.
+
+use std::fs;
+
+use crate::site::{CARD, INFO, Page, Site, mcpmini};
+use crate::support::{Scratch, run};
+
+const PLACE: &str = "/mcp/server-card";
+const CONFIG: &str = ".config/mcpmini/config.json";
+
+/// The entries of the configuration, as compact JSON.
+fn entries(scratch: &Scratch) -> String {
+    let text = fs::read_to_string(scratch.path(CONFIG)).unwrap_or_default();
+    let whole: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    whole["mcpServers"].to_string()
+}
+
+/// The digest that an error tells.
+fn digest(err: &str) -> String {
+    let at = err.find("--accept sha256:").unwrap_or_else(|| panic!("{err}"));
+    err[at + "--accept ".len()..].split_whitespace().next().unwrap().to_owned()
+}
+
+#[test]
+fn a_server_of_the_host_that_was_named_is_added() {
+    let scratch = Scratch::new();
+    let site = Site::new(&[(PLACE, Page::json(CARD))]).serving(INFO);
+    let outcome = mcpmini(&scratch, &["add", &site.at("/mcp")]);
+    assert_eq!((outcome.code, outcome.err.as_str()), (0, ""), "{outcome:?}");
+    assert!(outcome.out.starts_with("com.example/weather 1.2.0\n"), "{outcome:?}");
+    assert!(outcome.out.contains("\nThe server says: weather 1.2.0\n"), "{outcome:?}");
+    assert!(
+        outcome.out.ends_with(&format!("\nadded weather to {}\n", scratch.path(CONFIG).display()))
+    );
+    let expected = r#"{"weather":{"type":"http","url":"$O/mcp","card":"$O/mcp/server-card"}}"#;
+    assert_eq!(site.plain(&entries(&scratch)), expected);
+    // From then on it is a server like any other, and its card is not asked for.
+    let before = site.asked().len();
+    assert_eq!(mcpmini(&scratch, &["tools", "weather"]).code, 0);
+    assert!(site.asked()[before..].iter().all(|it| it == "POST /mcp"), "{:?}", site.asked());
+    // Nor is it when somebody asks what the card says.
+    let shown = mcpmini(&scratch, &["card", "weather"]);
+    assert!(shown.out.starts_with("com.example/weather 1.2.0\n"), "{shown:?}");
+    let again = mcpmini(&scratch, &["add", &site.at("/mcp")]);
+    assert_eq!(again.code, 9, "{again:?}");
+    let named = mcpmini(&scratch, &["add", "other", &site.host()]);
+    assert!(named.out.contains("found as     legacy") && named.code == 0, "{named:?}");
+}
+
+#[test]
+fn info_holds_a_server_against_its_card() {
+    let scratch = Scratch::new();
+    let site = Site::new(&[(PLACE, Page::json(CARD))]).serving(INFO);
+    assert_eq!(mcpmini(&scratch, &["add", &site.at("/mcp")]).code, 0);
+    let outcome = mcpmini(&scratch, &["info", "weather"]);
+    assert!(
+        site.plain(&outcome.out).contains("\ncard         $O/mcp/server-card\n"),
+        "{outcome:?}"
+    );
+    assert!(!outcome.out.contains("differs"), "{outcome:?}");
+    let site = site.serving(r#"{"name":"weather","version":"2"}"#);
+    let outcome = mcpmini(&scratch, &["info", "weather"]);
+    let differs = "\ndiffers      version: the card says 1.2.0, the server 2\n";
+    assert!(outcome.out.contains(differs), "{outcome:?}");
+    let outcome = mcpmini(&scratch, &["info", "weather", "--json"]);
+    let differs = r#""differences":[{"what":"version","card":"1.2.0","server":"2"}]"#;
+    assert!(outcome.out.contains(differs), "{outcome:?}");
+    // Without the card, what the server is can be told still.
+    site.put(PLACE, Page { status: "404 Not Found", ..Page::json("{}") });
+    let outcome = mcpmini(&scratch, &["info", "weather", "--refresh"]);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    assert!(outcome.err.contains("the card of this server cannot be had"), "{outcome:?}");
+}
+
+#[test]
+fn a_server_of_another_host_is_added_only_when_it_is_accepted() {
+    let scratch = Scratch::new();
+    let other = Site::new(&[]).serving(INFO);
+    let card = CARD.replace("$O", &other.server.origin);
+    let site = Site::new(&[(PLACE, Page::json(&card))]);
+    // `localhost` is another host than `127.0.0.1`.
+    let url = site.at("/mcp").replace("127.0.0.1", "localhost");
+    let refused = mcpmini(&scratch, &["add", &url]);
+    assert_eq!((refused.code, refused.out.as_str()), (8, ""), "{refused:?}");
+    let whole = format!("mcpmini add {url} --accept sha256:");
+    assert!(refused.err.contains(&whole), "{refused:?}");
+    assert!(refused.err.contains(&format!("it contacts {}", other.at("/mcp"))), "{refused:?}");
+    assert_eq!((entries(&scratch).as_str(), other.asked().len()), ("null", 0));
+    let wrong = format!("sha256:{}", "0".repeat(64));
+    let outcome = mcpmini(&scratch, &["add", &url, "--accept", &wrong]);
+    assert_eq!(outcome.code, 8, "{outcome:?}");
+    assert!(outcome.err.contains("is not what you accept"), "{outcome:?}");
+    assert_eq!(mcpmini(&scratch, &["add", &url, "--accept", "yes"]).code, 2);
+    let accepted = mcpmini(&scratch, &["add", &url, "--accept", &digest(&refused.err)]);
+    assert_eq!(accepted.code, 0, "{accepted:?}");
+    // What moves meanwhile is not what was accepted.
+    site.put(PLACE, Page::json(&card.replace("/mcp\"", "/evil\"")));
+    let words = ["add", &url, "--force", "--refresh", "--accept", &digest(&refused.err)];
+    let moved = mcpmini(&scratch, &words);
+    assert_eq!(moved.code, 8, "{moved:?}");
+}
+
+#[test]
+fn what_is_open_is_filled_in_and_secrets_stay_outside() {
+    let card = r#"{"name":"a/b","version":"1","description":"d","remotes":[{"type":"streamable-http",
+        "url":"$O/{tenant}/mcp","variables":{"tenant":{"isRequired":true,"choices":["x","y z"]}},
+        "headers":[{"name":"Authorization","value":"Bearer {token}","variables":{"token":
+        {"isRequired":true,"isSecret":true,"description":"API token"}}},{"name":"X-Fix","value":"${HOME}"},
+        {"name":"X-Opt"},{"name":"X-Def","default":"d"}]}]}"#;
+    let site = Site::new(&[("/card.json", Page::json(card))]);
+    let (scratch, url) = (Scratch::new(), format!("card:{}", site.at("/card.json")));
+    let add = |more: &[&str]| mcpmini(&scratch, &[&["add", &url], more].concat());
+    let missing = add(&[]);
+    let told = "values are missing:\n    tenant [x, y z]\n    token (secret): API token\n";
+    assert_eq!(missing.code, 9, "{missing:?}");
+    assert!(missing.err.contains(told), "{missing:?}");
+    let check = |more: &[&str], code: i32, told: &str| {
+        let outcome = add(more);
+        assert_eq!(outcome.code, code, "{outcome:?}");
+        assert!(outcome.err.contains(told), "{outcome:?}");
+        assert_eq!(entries(&scratch), "null");
+    };
+    let token = ["--var", "token=${TOKEN}"];
+    check(&["--var", "tenant=z", token[0], token[1]], 9, "tenant must be one of x, y z");
+    check(&["--var", "tenant=x", "--var", "token=hunter2"], 9, "token is a secret");
+    let unknown = ["--var", "tenant=x", token[0], token[1], "--var", "user=x"];
+    check(&unknown, 2, "--var user: the document leaves nothing of that name open");
+    let mut command = scratch.mcpmini(["add", &url, "--var", "tenant=y z"]);
+    let outcome = run(command.env("MCPMINI_VAR_TOKEN", "hunter2"));
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    let expected = r#"{"b":{"type":"http","url":"$O/y%20z/mcp","headers":{"Authorization":"Bearer ${MCPMINI_VAR_TOKEN}","X-Fix":"$${HOME}","X-Def":"d"},"card":"$O/card.json"}}"#;
+    assert_eq!(site.plain(&entries(&scratch)), expected);
+    // The secret went to the server, and the document's words were not looked up.
+    let posted = site.server.requests().into_iter().find(|it| it.method == "POST").unwrap();
+    assert_eq!(posted.header("authorization"), Some("Bearer hunter2"));
+    assert_eq!(posted.header("x-fix"), Some("${HOME}"));
+}
+
+#[test]
+fn headers_that_steer_are_refused() {
+    for (name, value) in [
+        ("Host", "evil"),
+        ("Cookie", "a=b"),
+        ("Content-Length", "1"),
+        ("mcp-session-id", "x"),
+        ("Proxy-Authorization", "x"),
+        ("X Y", "x"),
+        ("X-Cmd", "!touch pwned"),
+        ("X-Line", "a\\r\\nEvil: 1"),
+    ] {
+        let card = CARD.replace(
+            "\"url\"",
+            &format!("\"headers\":[{{\"name\":\"{name}\",\"value\":\"{value}\"}}],\"url\""),
+        );
+        let site = Site::new(&[(PLACE, Page::json(&card))]).serving(INFO);
+        let scratch = Scratch::new();
+        let outcome = mcpmini(&scratch, &["add", &site.at("/mcp")]);
+        assert_eq!((outcome.code, entries(&scratch).as_str()), (9, "null"), "{name}: {outcome:?}");
+        assert!(!scratch.path("pwned").exists(), "{name}");
+        assert_eq!(site.asked().len(), 1, "{name}");
+    }
+}
+
+#[test]
+fn a_document_of_the_network_never_starts_a_command() {
+    let documents = [
+        r#"{"mcpServers":{"x":{"command":"touch","args":["pwned"]}}}"#,
+        r#"{"servers":[{"name":"x","command":"touch","args":["pwned"]}]}"#,
+        r#"{"name":"x","url":"exec:touch pwned"}"#,
+        r#"{"name":"x","url":"unix:/tmp/x"}"#,
+        r#"{"name":"x","url":"file:///etc/passwd"}"#,
+        r#"{"name":"x","transport":{"type":"stdio","command":"touch","url":"x"}}"#,
+    ];
+    for document in documents {
+        let site = Site::new(&[("/card.json", Page::json(document))]);
+        let scratch = Scratch::new();
+        let outcome = mcpmini(&scratch, &["add", &format!("card:{}", site.at("/card.json"))]);
+        assert_eq!(
+            (outcome.code, entries(&scratch).as_str()),
+            (9, "null"),
+            "{document}: {outcome:?}"
+        );
+        assert!(!scratch.path("pwned").exists(), "{document}");
+    }
+}
+
+#[test]
+fn a_card_that_is_not_the_one_of_the_catalog_is_refused() {
+    let add = |digest: &str| {
+        let catalog = format!(
+            r#"{{"specVersion":"1.0","entries":[{{"identifier":"x","type":"application/mcp-server-card+json","url":"/card","digest":"{digest}"}}]}}"#
+        );
+        let card = CARD.replace("$O/mcp", "http://127.0.0.1:9/mcp");
+        let site = Site::new(&[
+            ("/.well-known/ai-catalog.json", Page::json(&catalog)),
+            ("/card", Page::json(&card)),
+        ]);
+        (mcpmini(&Scratch::new(), &["add", &site.host()]), card)
+    };
+    let (outcome, card) = add(&format!("sha256:{}", "0".repeat(64)));
+    assert_eq!(outcome.code, 8, "{outcome:?}");
+    assert!(outcome.err.contains("is not the one that the catalog lists"), "{outcome:?}");
+    let right = mcpmini::config::Digest::of(card.as_bytes()).to_string();
+    let (outcome, _) = add(&right);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    assert!(outcome.out.contains("hash         is the one that the catalog lists"), "{outcome:?}");
+    assert!(outcome.err.contains("the server could not be asked"), "{outcome:?}");
+}
+
+#[test]
+fn an_endpoint_without_a_card_is_added_when_a_server_answers() {
+    let scratch = Scratch::new();
+    let site = Site::new(&[]).serving(INFO);
+    let outcome = mcpmini(&scratch, &["add", &site.at("/mcp")]);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    assert_eq!(site.plain(&entries(&scratch)), r#"{"127.0.0.1":{"type":"http","url":"$O/mcp"}}"#);
+    assert!(outcome.out.starts_with("The server says: weather 1.2.0\n"), "{outcome:?}");
+    let nothing = Site::new(&[]);
+    let outcome = mcpmini(&scratch, &["add", "x", &format!("card:{}", nothing.at("/x"))]);
+    assert_eq!(outcome.code, 4, "{outcome:?}");
+    let outcome = mcpmini(&scratch, &["add", &nothing.at("/mcp"), "--force"]);
+    assert_ne!(outcome.code, 0, "{outcome:?}");
+}
+
+#[test]
+fn a_file_is_accepted_before_it_is_added() {
+    let scratch = Scratch::new();
+    let site = Site::new(&[]).serving(INFO);
+    scratch.write("card.json", CARD.replace("$O", &site.server.origin));
+    let refused = mcpmini(&scratch, &["add", "./card.json"]);
+    assert_eq!(refused.code, 8, "{refused:?}");
+    let words = ["add", "w", "card:./card.json", "--accept"];
+    let other = mcpmini(&scratch, &[&words[..], &[&digest(&refused.err)]].concat());
+    assert_eq!(other.code, 8, "the name is a part of what is accepted: {other:?}");
+    let added = mcpmini(&scratch, &["add", "./card.json", "--accept", &digest(&refused.err)]);
+    assert_eq!(added.code, 0, "{added:?}");
+    assert_eq!(site.plain(&entries(&scratch)), r#"{"weather":{"type":"http","url":"$O/mcp"}}"#);
+}
+
+#[test]
+fn a_json_line_tells_all_of_it() {
+    let scratch = Scratch::new();
+    let site = Site::new(&[(PLACE, Page::json(CARD))]).serving(INFO);
+    let outcome = mcpmini(&scratch, &["add", "w", &format!("card:{}", site.at(PLACE)), "--json"]);
+    let told: serde_json::Value = serde_json::from_str(&outcome.out).unwrap();
+    assert_eq!((told["name"].as_str(), told["action"].as_str()), (Some("w"), Some("added")));
+    assert_eq!(told["claimed"]["signature"].as_str(), Some("none"));
+    assert_eq!(told["server"]["version"].as_str(), Some("1.2.0"));
+    assert_eq!(told["differences"].as_array().map(Vec::len), Some(0));
+    assert_eq!(outcome.out.lines().count(), 1);
+}
+
+#[test]
+fn options_that_would_have_no_effect_are_told() {
+    let scratch = Scratch::new();
+    let check = |words: &[&str], told: &str| {
+        let outcome = mcpmini(&scratch, &[&["add"], words].concat());
+        assert_eq!(outcome.code, 2, "{words:?}: {outcome:?}");
+        assert!(outcome.err.contains(told), "{words:?}: {outcome:?}");
+    };
+    check(&["s", "http://h/", "--var", "a=b"], "--var is for a server that is looked up");
+    check(&["s", "--accept", "x", "--", "y"], "--accept is for a server that is looked up");
+    check(&["weather"], "add needs a server");
+    check(&["npx -y x"], "a command needs a NAME");
+    check(&["ftp://h/"], "a URL must begin with http:// or https://");
+    check(&["registry:weather"], "mcpmini discover registry:weather looks for one");
+    check(&["registry:a/b/c"], "is no name in a registry");
+    check(&["a", "b", "c"], "add does not take so many words");
+}
+
+#[test]
+fn credentials_stay_with_the_host_that_was_named() {
+    let other = Site::new(&[]).serving(INFO);
+    let site = Site::new(&[(PLACE, Page::json(&CARD.replace("$O", &other.server.origin)))]);
+    let url = site.at("/mcp").replace("127.0.0.1", "localhost");
+    let scratch = Scratch::new();
+    let token = ["card", &url, "--connect", "-H", "Authorization: Bearer hunter2"];
+    let refused = mcpmini(&scratch, &token);
+    assert_eq!((refused.code, other.asked().len()), (8, 0), "{refused:?}");
+    let asked = run(scratch.mcpmini(["card", &url, "--connect"]).env("MCPMINI_TOKEN", "hunter2"));
+    assert_eq!(asked.code, 0, "{asked:?}");
+    let refused = mcpmini(&scratch, &["add", &url, "-H", "X-Key: hunter2"]);
+    assert!(refused.code == 8 && !refused.err.contains("hunter2"), "{refused:?}");
+    let refused = mcpmini(&scratch, &["add", &url]);
+    let mut add = scratch.mcpmini(["add", &url, "--accept", &digest(&refused.err)]);
+    let added = run(add.env("MCPMINI_TOKEN", "hunter2"));
+    assert_eq!(added.code, 0, "{added:?}");
+    let requests = other.server.requests();
+    assert!(2 <= requests.len() && requests.iter().all(|it| it.header("authorization").is_none()));
+    // To a host that was named, they go.
+    let named = Site::new(&[(PLACE, Page::json(CARD))]).serving(INFO);
+    let mut show = scratch.mcpmini(["card", &named.at("/mcp"), "--connect"]);
+    assert_eq!(run(show.env("MCPMINI_TOKEN", "hunter2")).code, 0);
+    let posted = named.server.requests().into_iter().find(|it| it.method == "POST").unwrap();
+    assert_eq!(posted.header("authorization"), Some("Bearer hunter2"));
+    let fetched = named.server.requests().into_iter().find(|it| it.method == "GET").unwrap();
+    assert_eq!(fetched.header("authorization"), None);
+}

@@ -1,0 +1,19 @@
+//! Discovery, through the program, against small sites on loopback: where servers are looked for,
+//! what is claimed about them, how they are added, and what hosts must not be able to do.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+#[allow(dead_code, reason = "it can do more than is wanted here")]
+#[path = "../http/server.rs"]
+mod server;
+
+mod adding;
+mod addresses;
+mod caching;
+mod cards;
+mod places;
+mod registry;
+mod site;
