@@ -35,6 +35,8 @@
               ./Cargo.toml
               ./LICENSE
               ./benches
+              ./build.rs
+              ./link
               ./src
               ./tests # the manifest names the example that lies there
             ];

@@ -2,6 +2,7 @@
 #![doc = include_str!("../ARCHITECTURE.md")]
 
 pub mod protocol;
+pub mod reactor;
 
 pub mod env;
 pub mod net;

@@ -1,16 +1,41 @@
 //! `mcpmini`: argv in, exit code out.
+#![cfg_attr(target_env = "musl", no_main)]
 
-use std::process::ExitCode;
+#[cfg(any(target_env = "musl", test))]
+mod nursery;
+#[cfg(target_env = "musl")]
+mod start;
+
+use std::ffi::OsString;
 
 use mcpmini::cli::{self, exit::Exit, panics};
-use mcpmini::env::{Env, signals};
+use mcpmini::env::{Env, ending};
 
-fn main() -> ExitCode {
-    let env = Env::from_process();
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static NURSERY: nursery::Nursery = nursery::Nursery::new();
+
+/// Stands in for the function of libcurl that is called before `main` (see `build.rs`). It says that
+/// all went well; libcurl does the same work again, and better, when it is used.
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code, reason = "the linker looks for this name")]
+#[unsafe(no_mangle)]
+extern "C" fn __wrap_curl_global_init(_flags: std::ffi::c_long) -> std::ffi::c_int {
+    0
+}
+
+#[cfg(not(target_env = "musl"))]
+fn main() {
+    run(std::env::args_os().collect())
+}
+
+/// Does what the command line says, and ends the process.
+fn run(args: Vec<OsString>) -> ! {
+    let env = Env::of_process(args);
     panics::report(&env);
     match cli::main(&env) {
         // The shell should see which signal ended us.
-        Exit::Signal(signal) => signals::die_of(signal.into()),
-        exit => exit.into(),
+        Exit::Signal(signal) => ending::die_of(signal.into()),
+        exit => ending::leave(exit.code()),
     }
 }

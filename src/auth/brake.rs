@@ -4,8 +4,9 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use async_io::Timer;
 use futures_lite::FutureExt;
+
+use crate::reactor::Timer;
 
 /// How long a renewal that nobody waits for any more may take.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -71,7 +72,7 @@ mod tests {
     fn only_a_renewal_is_waited_for() {
         let brake = Brake::default();
         let begun = Instant::now();
-        future::block_on(brake.stop(future::pending::<()>()));
+        crate::reactor::block_on(brake.stop(future::pending::<()>()));
         assert!(begun.elapsed() < Duration::from_secs(1) && brake.is_leaving());
 
         let brake = Brake::default();
@@ -82,7 +83,7 @@ mod tests {
             drop(renewal);
             done.set(true);
         };
-        future::block_on(brake.stop(work));
+        crate::reactor::block_on(brake.stop(work));
         assert!(done.get());
     }
 }

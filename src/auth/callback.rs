@@ -6,7 +6,6 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
 use async_channel::Sender;
-use async_io::Timer;
 use futures_lite::io::BufReader;
 use futures_lite::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, FutureExt, StreamExt};
 use smol::net::{TcpListener, TcpStream};
@@ -15,6 +14,7 @@ use smol::{LocalExecutor, Unblock};
 use super::error::AuthError;
 use super::login::{Answer, Login};
 use crate::env::Secret;
+use crate::reactor::Timer;
 
 /// The path that answers come to.
 const PATH: &str = "/callback";
@@ -75,7 +75,7 @@ impl Callback {
                     Ok((stream, _)) => {
                         connections.spawn(self.serve(stream, login, sender.clone())).detach();
                     }
-                    Err(_) => drop(Timer::after(Duration::from_millis(100)).await),
+                    Err(_) => Timer::after(Duration::from_millis(100)).await,
                 }
             }
         };

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use async_io::Timer;
 use serde::Deserialize;
 
 use super::error::AuthError;
@@ -10,6 +9,7 @@ use super::grants;
 use super::token::{Form, TokenEndpoint, Tokens};
 use crate::env::Secret;
 use crate::net::FetchError;
+use crate::reactor::Timer;
 
 /// What a person has to do on the other device.
 #[derive(Debug, Deserialize)]

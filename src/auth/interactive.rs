@@ -3,7 +3,6 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use async_io::Timer;
 use futures_lite::FutureExt;
 use http::HeaderValue;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
@@ -24,6 +23,7 @@ use super::scope::Scopes;
 use super::token::{self, Tokens};
 use crate::env::Secret;
 use crate::net::{Request, Source};
+use crate::reactor::Timer;
 
 /// How long a person may take to log in.
 const LOGIN: Duration = Duration::from_secs(300);

@@ -13,14 +13,13 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use async_io::Timer;
-
 use super::client::Client;
 use super::error::AuthError;
 use super::helper::Helper;
 use super::records::{ClientRecord, Records, TokenRecord, VERSION};
 use crate::config::Digest;
 use crate::env::Env;
+use crate::reactor::Timer;
 use crate::store::{self, Guard, Lock, Reason};
 
 /// How long a file may be, in bytes.

@@ -8,6 +8,7 @@
 //! What it says is a guess: a server may have been updated. Whoever uses it must be ready to find
 //! it wrong, and then to forget it.
 
+use std::cell::Cell;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
@@ -40,6 +41,8 @@ pub struct Eras {
     path: Option<PathBuf>,
     mode: Mode,
     user: u32,
+    /// What was recalled last: it need not be looked up again to be remembered.
+    recalled: Cell<Option<(Digest, &'static Revision, SystemTime)>>,
 }
 
 /// A line of the file.
@@ -54,7 +57,7 @@ impl Eras {
     /// The memory of this user. Nothing is read yet.
     pub fn new(env: &Env, mode: Mode) -> Eras {
         let path = env.cache_dir().map(|dir| dir.join(FILE));
-        Eras { path, mode, user: env.user }
+        Eras { path, mode, user: env.user, recalled: Cell::new(None) }
     }
 
     /// The revision that a server spoke; `None` when it is not known, or not any more.
@@ -64,6 +67,7 @@ impl Eras {
         }
         let text = self.read()?;
         let line = line(&text, &key(server))?;
+        self.recalled.set(Some((*server, line.revision, line.at)));
         is_younger(line.at, LIFE, now).then_some(line.revision)
     }
 
@@ -72,10 +76,16 @@ impl Eras {
         if !self.mode.writes() {
             return;
         }
+        let is_new = |at| is_younger(at, RENEWAL, now);
+        if self.recalled.get().is_some_and(|(recalled, spoken, at)| {
+            recalled == *server && spoken == revision && is_new(at)
+        }) {
+            return;
+        }
         let key = key(server);
         let known = self.read().and_then(|text| {
             let line = line(&text, &key)?;
-            Some(line.revision == revision && is_younger(line.at, RENEWAL, now))
+            Some(line.revision == revision && is_new(line.at))
         });
         if known != Some(true) {
             self.replace(&key, Some((revision, now)));
@@ -84,6 +94,7 @@ impl Eras {
 
     /// Forgets what a server spoke.
     pub fn forget(&self, server: &Digest) {
+        self.recalled.set(None);
         let key = key(server);
         if self.read().is_some_and(|text| line(&text, &key).is_some()) {
             self.replace(&key, None);

@@ -92,7 +92,7 @@ mod tests {
     use crate::store::scratch::Scratch;
 
     fn key(lists: &Lists, server: &Server, method: &str) -> Key {
-        lists.key(server, Revision::newest(Era::Modern), method, "{}", "")
+        lists.key(server, Revision::newest(Era::Modern), method, "{}", "somebody")
     }
 
     #[test]

@@ -508,17 +508,21 @@ mod tests {
     fn the_mode_decides_what_is_done() {
         let scratch = Scratch::new();
         let env = env(&scratch);
-        let key = key(&env);
+        let server = server("http://h/", &Overrides::default(), &env);
         let lists = |mode| Lists::new(&env, mode);
+        let key = |mode, account| {
+            lists(mode).key(&server, Revision::all().last().unwrap(), "m", "{}", account)
+        };
         let received = pages(&["{}"]);
+        let salt = scratch.path("h/.cache/mcpmini/salt");
+        assert!(key(Mode::On, "").context.is_some());
+        assert!(!salt.exists(), "who shows no credentials has none to hide");
+        assert_eq!(key(Mode::Off, "somebody").context, None);
+        assert!(!salt.exists());
+        let key = key(Mode::On, "somebody");
+        assert!(salt.exists());
         lists(Mode::Off).put(&key, &received, TTL, Scope::Private, at(0));
         assert!(files(&scratch).is_empty());
-        fs::remove_file(scratch.path("h/.cache/mcpmini/salt")).unwrap();
-        let server = server("http://h/", &Overrides::default(), &env);
-        let off = lists(Mode::Off).key(&server, Revision::all().last().unwrap(), "m", "{}", "");
-        assert_eq!(off.context, None);
-        assert!(!scratch.path("h/.cache/mcpmini/salt").exists());
-        let key = self::key(&env);
         lists(Mode::Refresh).put(&key, &received, TTL, Scope::Private, at(0));
         assert_eq!(lists(Mode::Refresh).get(&key, at(0)), None);
         assert_eq!(lists(Mode::Off).get(&key, at(0)), None);

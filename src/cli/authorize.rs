@@ -25,13 +25,16 @@ use crate::transport::http;
 impl Contact<'_> {
     /// What gets tokens for the server, with a token if one is kept; `None` for a server that takes
     /// none, or that was given its credentials.
-    pub(super) fn loaded_authorizer(&self, target: &Server) -> Result<Option<Authorizer>, Error> {
+    pub(super) fn loaded_authorizer(
+        &self,
+        target: &Server,
+    ) -> Result<Option<Box<Authorizer>>, Error> {
         let authorizer = self.authorizer_for(target, self.person.clone())?;
         let Some(mut authorizer) = authorizer else { return Ok(None) };
         if !self.anew {
             authorizer.load().map_err(|error| denied(&error, &self.server.name))?;
         }
-        Ok(Some(authorizer))
+        Ok(Some(Box::new(authorizer)))
     }
 
     /// The same without a token, and without a connection.
@@ -51,6 +54,9 @@ impl Contact<'_> {
 
     /// Who the server sees, as far as its answers may depend on it: a login, or a token.
     pub(super) fn account(&self) -> String {
+        if !self.is_http() {
+            return String::new();
+        }
         if let Ok(Some(token)) = self.given_token() {
             return token.expose().to_owned();
         }
@@ -105,7 +111,7 @@ impl Contact<'_> {
 
     /// Says why a refusal for want of credentials had no answer.
     pub(super) fn with_denial(&self, error: Error) -> Error {
-        let denial = self.link.as_ref().and_then(Link::denial);
+        let denial = self.link.as_deref().and_then(Link::denial);
         let (Some(denial), Some(401 | 403)) = (denial, error.status) else { return error };
         let denied = denied(denial, &self.server.name);
         match denial {
@@ -142,7 +148,7 @@ impl Contact<'_> {
 
     /// What the server is given and nobody else may see.
     pub(super) fn secrets(&self) -> Vec<Secret> {
-        let mut secrets = self.link.as_ref().map(Link::secrets).unwrap_or_default();
+        let mut secrets = self.link.as_deref().map(Link::secrets).unwrap_or_default();
         secrets.extend(self.token.get().and_then(|token| token.clone().ok().flatten()));
         if let Endpoint::Http(endpoint) = &self.server.endpoint {
             let shown = endpoint.headers.iter().filter(|(name, _)| is_secret(name));

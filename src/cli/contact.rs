@@ -3,7 +3,6 @@
 use std::cell::{OnceCell, RefCell};
 use std::time::{Duration, Instant};
 
-use async_io::Timer;
 use smol::LocalExecutor;
 
 use super::args::choices::{IdFormat, Protocol};
@@ -28,6 +27,7 @@ use crate::env::Secret;
 use crate::protocol::Revision;
 use crate::protocol::opening::Certainty;
 use crate::protocol::session::{Abilities, About, Failure, Profile, Question, Session};
+use crate::reactor::Timer;
 use crate::trust;
 
 /// How long a server may leave a probe unanswered before it gets `initialize` beside it. A process
@@ -54,7 +54,7 @@ pub(super) struct Contact<'a> {
     max_time: Option<duration::Limit>,
     certainty: OnceCell<Certainty>,
     executor: &'a LocalExecutor<'static>,
-    pub(super) link: Option<Link<'a>>,
+    pub(super) link: Option<Box<Link<'a>>>,
     pub(super) watcher: Watcher<'a>,
     /// What the server said about itself when it gave the list that was recalled, JSON text.
     pub(super) listed_by: RefCell<Option<String>>,
@@ -219,11 +219,11 @@ impl<'a> Contact<'a> {
 
     /// Ends the conversation: what is still to be said is said, and nothing of the server is left.
     /// A signal makes it hurry; its number is returned.
-    pub(super) async fn close(mut self) -> Option<i32> {
+    pub(super) async fn close(&mut self) -> Option<i32> {
         self.heed_changes(None);
         self.note_auth();
         self.watcher.consent.save();
-        let link = self.link.take()?;
+        let mut link = self.link.take()?;
         terminal::clear_status();
         self.watcher.note_unused_answers();
         if let Some(revision) = self.watcher.opened()
@@ -254,7 +254,7 @@ impl<'a> Contact<'a> {
 
     /// Ends the conversation after the answer is out, or after the error that is returned. An error
     /// is reported first: the server may take its time to go.
-    pub(super) async fn finish(self, outcome: Result<Exit, Error>) -> Result<Exit, Error> {
+    pub(super) async fn finish(&mut self, outcome: Result<Exit, Error>) -> Result<Exit, Error> {
         let run = self.run;
         let exit = match outcome {
             Ok(exit) => exit,
@@ -277,11 +277,14 @@ impl<'a> Contact<'a> {
             Some(link) => link,
             None => {
                 let access = self.access()?;
-                let authorizer = self.loaded_authorizer(&access.server)?;
-                let token = authorizer.as_ref().and_then(Authorizer::record);
+                let authorizer = match self.is_http() {
+                    true => self.loaded_authorizer(&access.server)?,
+                    false => None,
+                };
+                let token = authorizer.as_deref().and_then(Authorizer::record);
                 self.watcher.consent.admit_token(token)?;
                 self.warn_of_exposure(&access.server);
-                Link::new(access, authorizer)
+                Box::new(Link::new(access, authorizer))
             }
         };
         Ok((self.link.insert(link), &mut self.watcher))

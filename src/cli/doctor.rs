@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use async_io::Timer;
 use futures_lite::FutureExt;
 use smol::LocalExecutor;
 
@@ -22,6 +21,7 @@ use crate::doctor::{self, Examination, Options, Report, Target, Verdict};
 use crate::protocol::json;
 use crate::protocol::opening::Certainty;
 use crate::protocol::params::Members;
+use crate::reactor::Timer;
 
 /// How long one answer may take.
 const PATIENCE: Duration = Duration::from_secs(5);

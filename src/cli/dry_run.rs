@@ -77,7 +77,7 @@ pub(super) fn show(
     let target = contact.target()?;
     // It knows of a token from an earlier login, and adds it to the target.
     let authorizer = contact.loaded_authorizer(&target)?;
-    let outgoing = contact.rehearse(method, params, mirrored, authorizer.as_ref());
+    let outgoing = contact.rehearse(method, params, mirrored, authorizer.as_deref());
     let text = match target {
         Server::Stdio(target) => {
             let words = target.args.iter().map(|word| word.to_string_lossy());

@@ -149,12 +149,6 @@ impl Exit {
     }
 }
 
-impl From<Exit> for std::process::ExitCode {
-    fn from(exit: Exit) -> std::process::ExitCode {
-        exit.code().into()
-    }
-}
-
 /// The table as Markdown, as the README shows it.
 pub fn markdown() -> String {
     let mut text = String::from("| code | class | meaning | may a script retry? |\n");

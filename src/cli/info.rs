@@ -45,7 +45,7 @@ async fn show(run: &Run<'_>, word: &str, contact: &mut Contact<'_>) -> Result<Ex
         server: &contact.server.name,
         revision: about.revision.date,
         era: if modern { "modern" } else { "legacy" },
-        transport: match (contact.is_http(), contact.link.as_ref().is_some_and(Link::is_sse)) {
+        transport: match (contact.is_http(), contact.link.as_deref().is_some_and(Link::is_sse)) {
             (false, _) => "stdio",
             (true, false) => "http",
             (true, true) => "sse",

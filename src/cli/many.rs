@@ -7,7 +7,6 @@
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
 
-use async_io::Timer;
 use futures_lite::FutureExt;
 use smol::LocalExecutor;
 
@@ -29,6 +28,7 @@ use crate::protocol::json;
 use crate::protocol::message::Sent;
 use crate::protocol::model::tool::Tool;
 use crate::protocol::params::Members;
+use crate::reactor::Timer;
 
 /// How long a server may take before what is stored about it must do, when many are asked.
 const GATE: Duration = Duration::from_millis(250);

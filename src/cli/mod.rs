@@ -68,6 +68,8 @@ mod trust;
 mod watch;
 mod watcher;
 
+use std::pin::Pin;
+
 use smol::LocalExecutor;
 
 use self::args::stop::Farewell;
@@ -78,6 +80,7 @@ use self::run::Run;
 use self::terminal::Stream;
 use crate::env::Env;
 use crate::env::streams::ENDLESS;
+use crate::reactor;
 
 /// Does what the command line says; tells how the program ends.
 pub fn main(env: &Env) -> Exit {
@@ -104,26 +107,28 @@ pub fn main(env: &Env) -> Exit {
     };
     let run = Run::new(&invocation, settings, env);
     let executor = LocalExecutor::new();
-    let exit = async_io::block_on(executor.run(async {
-        executor.spawn(async_process::driver()).detach();
-        let done = dispatch(&run, &executor).await;
+    let outcome = begin(&run).and_then(|()| {
+        let work = async {
+            policy::prepare(&run).await?;
+            work(&run, &executor).await
+        };
+        let outcome = reactor::block_on(reactor::with_tasks(&executor, work));
         run.check_trace();
-        match done {
-            Ok(exit) => exit,
-            Err(error) => {
-                // What a signal has broken off fails for no other reason.
-                let error = if matches!(error.exit, Exit::Config | Exit::Auth) {
-                    run.over().unwrap_or(error)
-                } else {
-                    error
-                };
-                run.report(&error);
-                error.exit
-            }
-        }
-    }));
+        outcome
+    });
     terminal::clear_status();
-    exit
+    match outcome {
+        Ok(exit) => exit,
+        Err(error) => {
+            // What a signal has broken off fails for no other reason.
+            let error = match error.exit {
+                Exit::Config | Exit::Auth => run.over().unwrap_or(error),
+                _ => error,
+            };
+            run.report(&error);
+            error.exit
+        }
+    }
 }
 
 /// Prints a text that is all there is to do.
@@ -141,47 +146,58 @@ fn say_farewell(farewell: &Farewell) -> Exit {
     }
 }
 
-async fn dispatch(run: &Run<'_>, executor: &LocalExecutor<'static>) -> Result<Exit, Error> {
+/// What must be right before any command begins.
+fn begin(run: &Run<'_>) -> Result<(), Error> {
     output::check(run)?;
-    run.open_trace()?;
-    policy::prepare(run).await?;
+    run.open_trace()
+}
+
+/// What a command does. Each is a future of its own in memory: one for all would be as large as the
+/// largest, and on the stack.
+type Work<'a> = Pin<Box<dyn Future<Output = Result<Exit, Error>> + 'a>>;
+
+fn work<'a>(run: &'a Run<'a>, executor: &'a LocalExecutor<'static>) -> Work<'a> {
     match run.command() {
-        Command::Call(call) => call::run(run, call, executor).await,
-        Command::Tools(tools) => tools::run(run, tools, executor).await,
-        Command::Schema(schema) => schema::run(run, schema, executor).await,
-        Command::Find(find) => find::run(run, find, executor).await,
-        Command::Resources(resources) => resources::run(run, resources, executor).await,
-        Command::Templates(templates) => resources::run_templates(run, templates, executor).await,
-        Command::Read(read) => read::run(run, read, executor).await,
-        Command::Prompts(prompts) => prompts::run_list(run, prompts, executor).await,
-        Command::Prompt(prompt) => prompts::run(run, prompt, executor).await,
-        Command::Skills(skills) => skills::run_list(run, skills, executor).await,
-        Command::Skill(skill) => skills::run(run, skill, executor).await,
-        Command::Complete(complete) => complete::run(run, complete, executor).await,
-        Command::Task(task) => task::run(run, task, executor).await,
-        Command::Info(info) => info::run(run, info, executor).await,
-        Command::Ping(ping) => ping::run(run, ping, executor).await,
-        Command::Rpc(rpc) => rpc::run(run, rpc, executor).await,
-        Command::Batch(batch) => batch::run(run, batch, executor).await,
-        Command::Bench(bench) => bench::run(run, bench, executor).await,
-        Command::Session(session) => session::run(run, session, executor).await,
-        Command::Servers(servers) => servers::run(run, servers, executor).await,
-        Command::Doctor(doctor) => doctor::run(run, doctor, executor).await,
-        Command::Cache(cache) => cache::run(run, cache),
-        Command::Watch(watch) => watch::run(run, watch, executor).await,
-        Command::Approve(approve) => approve::run(run, approve),
-        Command::Trust(trust) => trust::run(run, trust, executor).await,
-        Command::Lock(lock) => lock::run(run, lock, executor).await,
-        Command::Policy(command) => policy::run(run, command).await,
-        Command::Login(command) => login::login(run, command, executor).await,
-        Command::Logout(command) => login::logout(run, command, executor).await,
-        Command::Token(command) => login::token(run, command, executor).await,
-        Command::Discover(wanted) => discover::run(run, wanted, executor).await,
-        Command::Card(card) => card::run(run, card, executor).await,
-        Command::Add(add) => config::add(run, add, executor).await,
-        Command::Remove(remove) => config::remove(run, remove),
-        Command::Config(config) => config::run(run, config),
-        Command::Replay(replay) => replay::run(run, replay).await,
-        Command::Completions(wanted) => completions::print_script(run, wanted.shell),
+        Command::Call(call) => Box::pin(call::run(run, call, executor)),
+        Command::Tools(tools) => Box::pin(tools::run(run, tools, executor)),
+        Command::Schema(schema) => Box::pin(schema::run(run, schema, executor)),
+        Command::Find(find) => Box::pin(find::run(run, find, executor)),
+        Command::Resources(resources) => Box::pin(resources::run(run, resources, executor)),
+        Command::Templates(templates) => {
+            Box::pin(resources::run_templates(run, templates, executor))
+        }
+        Command::Read(read) => Box::pin(read::run(run, read, executor)),
+        Command::Prompts(prompts) => Box::pin(prompts::run_list(run, prompts, executor)),
+        Command::Prompt(prompt) => Box::pin(prompts::run(run, prompt, executor)),
+        Command::Skills(skills) => Box::pin(skills::run_list(run, skills, executor)),
+        Command::Skill(skill) => Box::pin(skills::run(run, skill, executor)),
+        Command::Complete(complete) => Box::pin(complete::run(run, complete, executor)),
+        Command::Task(task) => Box::pin(task::run(run, task, executor)),
+        Command::Info(info) => Box::pin(info::run(run, info, executor)),
+        Command::Ping(ping) => Box::pin(ping::run(run, ping, executor)),
+        Command::Rpc(rpc) => Box::pin(rpc::run(run, rpc, executor)),
+        Command::Batch(batch) => Box::pin(batch::run(run, batch, executor)),
+        Command::Bench(bench) => Box::pin(bench::run(run, bench, executor)),
+        Command::Session(session) => Box::pin(session::run(run, session, executor)),
+        Command::Servers(servers) => Box::pin(servers::run(run, servers, executor)),
+        Command::Doctor(doctor) => Box::pin(doctor::run(run, doctor, executor)),
+        Command::Cache(cache) => Box::pin(async { cache::run(run, cache) }),
+        Command::Watch(watch) => Box::pin(watch::run(run, watch, executor)),
+        Command::Approve(approve) => Box::pin(async { approve::run(run, approve) }),
+        Command::Trust(trust) => Box::pin(trust::run(run, trust, executor)),
+        Command::Lock(lock) => Box::pin(lock::run(run, lock, executor)),
+        Command::Policy(command) => Box::pin(policy::run(run, command)),
+        Command::Login(command) => Box::pin(login::login(run, command, executor)),
+        Command::Logout(command) => Box::pin(login::logout(run, command, executor)),
+        Command::Token(command) => Box::pin(login::token(run, command, executor)),
+        Command::Discover(wanted) => Box::pin(discover::run(run, wanted, executor)),
+        Command::Card(card) => Box::pin(card::run(run, card, executor)),
+        Command::Add(add) => Box::pin(config::add(run, add, executor)),
+        Command::Remove(remove) => Box::pin(async { config::remove(run, remove) }),
+        Command::Config(config) => Box::pin(async { config::run(run, config) }),
+        Command::Replay(replay) => Box::pin(replay::run(run, replay)),
+        Command::Completions(wanted) => {
+            Box::pin(async { completions::print_script(run, wanted.shell) })
+        }
     }
 }

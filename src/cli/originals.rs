@@ -3,7 +3,6 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use async_io::Timer;
 use futures_lite::{FutureExt, future};
 
 use super::errors::{Error, Phase};
@@ -12,6 +11,7 @@ use super::explain;
 use super::run::Run;
 use super::target;
 use crate::net::{Address, FetchError, Fetcher, Policy, Source};
+use crate::reactor::Timer;
 use crate::store::{self, Guard};
 
 /// Where a document is.

@@ -2,7 +2,7 @@
 
 use smol::LocalExecutor;
 
-use super::answer::{Printer, Wishes, text_of};
+use super::answer::{Printer, Wishes, is_text};
 use super::args::primitives::{Prompt, Prompts};
 use super::contact::Contact;
 use super::errors::{Error, Phase};
@@ -143,7 +143,7 @@ fn print(run: &Run<'_>, messages: &[Message<'_>], wishes: &Wishes<'_>) -> Result
     let mut printer = Printer::new(run, wishes.folder.is_some());
     for message in messages {
         if 1 < messages.len() {
-            let has_text = message.content.iter().any(|block| text_of(block).is_some());
+            let has_text = message.content.iter().any(is_text);
             printer.text(&format!("{}:{}", message.role, if has_text { ' ' } else { '\n' }));
         }
         message.content.iter().try_for_each(|block| printer.block(block))?;

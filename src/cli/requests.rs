@@ -3,7 +3,6 @@
 use std::future::Future;
 use std::time::{Duration, Instant};
 
-use async_io::Timer;
 use futures_lite::FutureExt;
 
 use super::args::settings;
@@ -20,6 +19,7 @@ use crate::protocol::params::Params;
 use crate::protocol::revision::Era;
 use crate::protocol::session::{Call, Failure, Limit, Question, TimedOut};
 use crate::protocol::{Outgoing, Revision};
+use crate::reactor::Timer;
 
 /// How often a repeatable request is sent again by commands that make many, unless `--retry` says
 /// otherwise.
@@ -179,7 +179,7 @@ impl<'a> Contact<'a> {
 
     /// How often the server was started or reached.
     pub(super) fn starts(&self) -> u32 {
-        self.link.as_ref().map_or(0, Link::starts)
+        self.link.as_deref().map_or(0, Link::starts)
     }
 
     /// How often requests are sent again.

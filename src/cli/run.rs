@@ -1,10 +1,7 @@
 //! One run of the program: what was asked for, and the ways to say something beside the answer.
 
 use std::cell::{Cell, OnceCell};
-use std::task::{Context, Poll, Waker};
 use std::time::Instant;
-
-use futures_lite::future;
 
 use super::args::settings::{self, Settings};
 use super::args::{Access, Command, Globals, Invocation};
@@ -95,29 +92,26 @@ impl<'a> Run<'a> {
     /// wait in one task.
     pub(super) async fn interrupted(&self) -> i32 {
         let seen = self.interruptions.get().0;
-        future::poll_fn(|context| {
-            if self.note_signal(context) {
-                // Those who were asked before in this turn have not seen it yet.
-                context.waker().wake_by_ref();
-            }
+        loop {
+            self.note_signals();
             match self.interruptions.get() {
-                (count, signal) if seen < count => Poll::Ready(signal),
-                _ => Poll::Pending,
+                (count, signal) if seen < count => return signal,
+                // Whoever is woken first takes it; the others see that it was counted.
+                _ => self.endings.came().await,
             }
-        })
-        .await
+        }
     }
 
-    /// Takes note of a signal that has come; tells whether one had.
-    fn note_signal(&self, context: &mut Context<'_>) -> bool {
-        let Poll::Ready(signal) = self.endings.poll_next(context) else { return false };
-        self.interruptions.set((self.interruptions.get().0 + 1, signal));
-        true
+    /// Takes note of the signals that have come.
+    fn note_signals(&self) {
+        while let Some(signal) = self.endings.take() {
+            self.interruptions.set((self.interruptions.get().0 + 1, signal));
+        }
     }
 
     /// What has ended the run while nobody could wait for it, as an error.
     pub(super) fn over(&self) -> Option<Error> {
-        self.note_signal(&mut Context::from_waker(Waker::noop()));
+        self.note_signals();
         if let (1.., signal) = self.interruptions.get() {
             return Some(explain::interrupted(signal));
         }

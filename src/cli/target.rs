@@ -39,7 +39,8 @@ fn stdio(run: &Run<'_>, server: &str, endpoint: &StdioEndpoint) -> stdio::Target
         program: endpoint.program.clone(),
         args: endpoint.args.iter().map(Into::into).collect(),
         env: variables.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
-        cwd: endpoint.cwd.clone(),
+        // Where we are it is anyway.
+        cwd: endpoint.cwd.clone().filter(|cwd| Some(cwd) != run.env.cwd.as_ref()),
         stderr: match &run.globals.stderr {
             None if 1 < run.globals.verbose => stdio::StderrPolicy::Inherit,
             None | Some(ServerStderr::Tail) => stdio::StderrPolicy::Tail,

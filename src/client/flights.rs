@@ -9,7 +9,6 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
-use async_io::Timer;
 use futures_lite::{FutureExt, future};
 
 use super::link::{Link, Readiness};
@@ -22,6 +21,7 @@ use crate::protocol::revision::Revision;
 use crate::protocol::session::{
     Asker, Call, Event, Failure, Limit, Oddity, Question, Ticket, TimedOut,
 };
+use crate::reactor::Timer;
 
 /// Calls in flight. `T` is what the caller knows a call by.
 #[derive(Debug)]
@@ -271,7 +271,7 @@ impl<T> Flights<T> {
     async fn step(&mut self, link: &mut Link<'_>, until: Option<Instant>) -> Option<Happening<T>> {
         let until = async {
             match until {
-                Some(until) => drop(Timer::at(until).await),
+                Some(until) => Timer::at(until).await,
                 None => future::pending().await,
             }
             None

@@ -37,9 +37,9 @@ enum State {
 }
 
 impl Guard {
-    pub(super) fn new(authorizer: Option<Authorizer>) -> Guard {
-        let brake = authorizer.as_ref().map(Authorizer::brake).unwrap_or_default();
-        let state = authorizer.map_or(State::Absent, |authorizer| State::Idle(authorizer.into()));
+    pub(super) fn new(authorizer: Option<Box<Authorizer>>) -> Guard {
+        let brake = authorizer.as_deref().map(Authorizer::brake).unwrap_or_default();
+        let state = authorizer.map_or(State::Absent, State::Idle);
         Guard { state, denial: None, brake }
     }
 

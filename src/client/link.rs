@@ -4,7 +4,6 @@ use std::convert::Infallible;
 use std::time::Instant;
 
 use async_channel::Sender;
-use async_io::Timer;
 use futures_lite::{FutureExt, future};
 use smol::LocalExecutor;
 
@@ -17,6 +16,7 @@ use crate::protocol::jsonrpc::Limits;
 use crate::protocol::opening::Certainty;
 use crate::protocol::session::{Asker, Event, Profile};
 use crate::protocol::{Revision, Session};
+use crate::reactor::Timer;
 
 /// All it takes to open a server, again and again.
 #[derive(Debug, Clone)]
@@ -76,11 +76,14 @@ pub(super) enum Readiness {
 impl<'a> Link<'a> {
     /// A link that is not open yet. Without an authorizer, a refusal for want of credentials ends
     /// the call.
-    pub fn new(access: Access<'a>, authorizer: Option<Authorizer>) -> Link<'a> {
+    pub fn new(access: Access<'a>, authorizer: Option<Box<Authorizer>>) -> Link<'a> {
         let (breaker, last_words) = (Breaker::default(), String::new());
         let mut access = access;
         access.profile.authorizes = authorizer.is_some();
-        access.profile.extensions.extend(authorizer.iter().flat_map(Authorizer::extensions));
+        access
+            .profile
+            .extensions
+            .extend(authorizer.iter().flat_map(|authorizer| authorizer.extensions()));
         let guard = Guard::new(authorizer);
         Link { access, client: None, ending: None, breaker, starts: 0, last_words, guard }
     }
@@ -220,7 +223,7 @@ impl<'a> Link<'a> {
                 Readiness::Open => break,
                 Readiness::Draining | Readiness::Ending => drop(self.step().await),
                 Readiness::OpensAt(at) if at <= now => break,
-                Readiness::OpensAt(at) => drop(Timer::at(at).await),
+                Readiness::OpensAt(at) => Timer::at(at).await,
             }
         }
         self.open()
@@ -280,7 +283,7 @@ impl<'a> Link<'a> {
 
     /// Ends the connection: what is still to be said is said, and nothing of the server is left.
     /// When `hurry` is ready, there is no more time to be polite.
-    pub async fn close(mut self, hurry: impl Future) {
+    pub async fn close(&mut self, hurry: impl Future) {
         self.discard();
         let Some(Ending { done, calm }) = self.ending.take() else { return };
         let impatient = async move {

@@ -22,7 +22,6 @@ mod rehearse;
 use std::future::Future;
 use std::time::{Duration, Instant};
 
-use async_io::Timer;
 use futures_lite::FutureExt;
 
 use self::answering::Answering;
@@ -39,6 +38,7 @@ use crate::protocol::message::Incoming;
 use crate::protocol::session::{
     Asker, Call, Event, Failure, Fate, Oddity, Output, Question, Ticket,
 };
+use crate::reactor::Timer;
 use crate::transport::Connection;
 
 /// How long to wait before looking again whether the server takes what waits for it.

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use aws_lc_rs::digest::{SHA256, digest};
 use jsonc_parser::ast::{Object, Value};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use sha2::{Digest as _, Sha256};
 
 use crate::protocol::json;
 
@@ -16,8 +16,7 @@ pub struct Digest([u8; 32]);
 impl Digest {
     /// The hash of some bytes.
     pub fn of(bytes: &[u8]) -> Digest {
-        let hash = digest(&SHA256, bytes);
-        Digest(hash.as_ref().try_into().expect("SHA-256 has 32 bytes"))
+        Digest(Sha256::digest(bytes).into())
     }
 
     /// The 64 hexadecimal digits.

@@ -82,9 +82,9 @@ struct Variable {
 
 impl Environment {
     /// Adds variables taken over from our own environment.
-    pub(super) fn inherit(&mut self, variables: impl Iterator<Item = (OsString, OsString)>) {
-        let inherited = |value| Variable { value, is_own: false };
-        self.0.extend(variables.map(|(name, value)| (name, inherited(value))));
+    pub(super) fn inherit<'a>(&mut self, variables: impl Iterator<Item = (&'a OsStr, &'a OsStr)>) {
+        let inherited = |value: &OsStr| Variable { value: value.to_owned(), is_own: false };
+        self.0.extend(variables.map(|(name, value)| (name.to_owned(), inherited(value))));
     }
 
     /// Sets a variable for this server. The last value of a name counts.

@@ -22,13 +22,13 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::{Duration, Instant};
 
-use async_io::Timer;
 use futures_lite::FutureExt;
 
 pub use self::finding::{Finding, Verdict};
 use crate::env::Secret;
 use crate::protocol::message::Fault;
 use crate::protocol::revision::{Era, Revision};
+use crate::reactor::Timer;
 use crate::transport;
 
 /// What is examined.

@@ -4,6 +4,7 @@
 //! part of the program in a world of its own. Nothing else reads the environment.
 
 mod directories;
+pub mod ending;
 mod secret;
 pub mod signals;
 pub mod streams;
@@ -11,9 +12,12 @@ pub mod streams;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::SystemTime;
+
+use rustix::stdio::{stderr, stdin, stdout};
+use rustix::termios::isatty;
 
 pub use secret::Secret;
 
@@ -52,9 +56,8 @@ pub struct Terminals {
 /// Environment variables.
 #[derive(Clone)]
 pub enum Variables {
-    /// Those of the process, looked up where they are: copying them all costs more than the few
-    /// look-ups of a call.
-    OfProcess,
+    /// Those of the process, read when the first one is asked for.
+    OfProcess(OnceLock<Vec<(OsString, OsString)>>),
     /// These and no others.
     Only(BTreeMap<OsString, OsString>),
 }
@@ -70,16 +73,16 @@ pub enum Clock {
 }
 
 impl Env {
-    /// What this process was given.
-    pub fn from_process() -> Env {
+    /// What this process was given; the words of its command line come from its `main`.
+    pub fn of_process(args: Vec<OsString>) -> Env {
         Env {
-            args: std::env::args_os().collect(),
-            variables: Variables::OfProcess,
+            args,
+            variables: Variables::OfProcess(OnceLock::new()),
             cwd: std::env::current_dir().ok(),
             terminals: Terminals {
-                stdin: std::io::stdin().is_terminal(),
-                stdout: std::io::stdout().is_terminal(),
-                stderr: std::io::stderr().is_terminal(),
+                stdin: isatty(stdin()),
+                stdout: isatty(stdout()),
+                stderr: isatty(stderr()),
             },
             homeless: std::env::var_os("HOME").is_none_or(|home| !Path::new(&home).is_dir()),
             user: rustix::process::geteuid().as_raw(),
@@ -127,18 +130,31 @@ impl Variables {
     /// The value of one variable.
     fn get(&self, name: &OsStr) -> Option<OsString> {
         match self {
-            Variables::OfProcess => std::env::var_os(name),
+            Variables::OfProcess(read) => {
+                let mut variables = of_process(read).iter();
+                variables.find(|(known, _)| known == name).map(|(_, value)| value.clone())
+            }
             Variables::Only(variables) => variables.get(name).cloned(),
         }
     }
 
-    /// A copy of all variables.
-    pub fn all(&self) -> Vec<(OsString, OsString)> {
+    /// All variables.
+    pub fn all(&self) -> Vec<(&OsStr, &OsStr)> {
         match self {
-            Variables::OfProcess => std::env::vars_os().collect(),
-            Variables::Only(variables) => variables.clone().into_iter().collect(),
+            Variables::OfProcess(read) => {
+                let variables = of_process(read).iter();
+                variables.map(|(name, value)| (name.as_os_str(), value.as_os_str())).collect()
+            }
+            Variables::Only(variables) => variables
+                .iter()
+                .map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+                .collect(),
         }
     }
+}
+
+fn of_process(read: &OnceLock<Vec<(OsString, OsString)>>) -> &[(OsString, OsString)] {
+    read.get_or_init(|| std::env::vars_os().collect())
 }
 
 impl Default for Variables {
@@ -160,7 +176,7 @@ impl fmt::Debug for Variables {
     /// Without values: many are secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Variables::OfProcess => f.write_str("OfProcess"),
+            Variables::OfProcess(_) => f.write_str("OfProcess"),
             Variables::Only(variables) => f.debug_set().entries(variables.keys()).finish(),
         }
     }
@@ -174,7 +190,7 @@ mod tests {
 
     #[test]
     fn variables_are_those_of_the_process_or_those_given() {
-        let process = Env::from_process();
+        let process = Env::of_process(Vec::new());
         assert_eq!(process.variable("PATH"), std::env::var_os("PATH"));
         assert_eq!(process.variables.all().len(), std::env::vars_os().count());
 

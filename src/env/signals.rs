@@ -1,48 +1,79 @@
 //! Signals that end the program.
 
 use std::fs::File;
-use std::io;
-use std::task::{Context, Poll};
+use std::io::{self, PipeReader, PipeWriter};
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use async_signal::{Signal, Signals};
-use futures_lite::StreamExt;
+use futures_lite::future;
+use libc::c_int;
+use rustix::io::{ioctl_fionbio, read, write};
 use rustix::process::getpgrp;
 use rustix::termios::tcgetpgrp;
 
+use crate::reactor::readable;
+
 /// The signals that ask us to end: we cancel what runs, clean up, and then die of them.
-const ENDING: [Signal; 3] = [Signal::Int, Signal::Term, Signal::Hup];
+const ENDING: [c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+
+/// Where the handler writes the number of a signal, one byte each.
+static NOTES: OnceLock<PipeWriter> = OnceLock::new();
+
+/// Whether there may be something to read: it spares a system call each time there is not.
+static NOTED: AtomicBool = AtomicBool::new(false);
 
 /// Waits for signals that ask us to end. The default waits for none.
 #[derive(Debug, Default)]
-pub struct Endings(Option<Signals>);
+pub struct Endings(Option<Rc<OwnedFd>>);
 
 impl Endings {
     /// From now on these signals are delivered here instead of killing the process.
     ///
     /// A signal that was ignored when we started stays ignored: that is what `nohup` and a shell
     /// that starts us in the background ask for.
+    ///
+    /// Errors when the process has no descriptors left, or watches already.
     pub fn watch() -> io::Result<Endings> {
-        let wanted: Vec<Signal> =
-            ENDING.into_iter().filter(|signal| !is_ignored(*signal as i32)).collect();
-        match wanted.is_empty() {
-            true => Ok(Endings(None)),
-            false => Ok(Endings(Some(Signals::new(wanted)?))),
+        let (notes, writer): (PipeReader, PipeWriter) = io::pipe()?;
+        ioctl_fionbio(&notes, true)?;
+        // A handler must not wait, even if nobody reads.
+        ioctl_fionbio(&writer, true)?;
+        NOTES.set(writer).map_err(|_| io::ErrorKind::AlreadyExists)?;
+        let mut is_any_ours = false;
+        for signal in ENDING {
+            is_any_ours |= handle(signal)?;
         }
+        Ok(Endings(is_any_ours.then(|| Rc::new(notes.into()))))
     }
 
-    /// The number of the next signal. Never ready when all are ignored.
-    pub fn poll_next(&self, context: &mut Context<'_>) -> Poll<i32> {
-        let Some(mut signals) = self.0.as_ref() else { return Poll::Pending };
-        match signals.poll_next(context) {
-            Poll::Ready(Some(Ok(signal))) => Poll::Ready(signal as i32),
-            Poll::Ready(Some(Err(_)) | None) | Poll::Pending => Poll::Pending,
+    /// The number of the next signal, if one has come.
+    pub fn take(&self) -> Option<i32> {
+        let notes = self.0.as_ref()?;
+        if !NOTED.swap(false, Ordering::SeqCst) {
+            return None;
+        }
+        let mut note = [0];
+        let taken = read(notes, &mut note).is_ok_and(|count| count == 1);
+        // There may be more.
+        NOTED.store(taken, Ordering::SeqCst);
+        taken.then_some(note[0].into())
+    }
+
+    /// Waits until a signal has come, which somebody else may take. Never ready when all are
+    /// ignored.
+    pub async fn came(&self) {
+        match &self.0 {
+            Some(notes) => readable(notes).await,
+            None => future::pending().await,
         }
     }
 }
 
 /// Whether a signal is one that asks a program to end.
 pub fn is_ending(signal: i32) -> bool {
-    signal == Signal::Pipe as i32 || ENDING.iter().any(|ending| *ending as i32 == signal)
+    signal == libc::SIGPIPE || ENDING.contains(&signal)
 }
 
 /// Whether our process group is the one that the terminal sends its signals to.
@@ -51,25 +82,42 @@ pub fn is_in_foreground() -> bool {
     foreground == Some(getpgrp())
 }
 
-#[allow(unsafe_code, reason = "the only way to ask for a signal's disposition")]
-fn is_ignored(signal: i32) -> bool {
-    // SAFETY: sigaction with a null new action only writes the old one into `action`, which is a
-    // plain C struct for which zero is a valid value.
-    unsafe {
-        let mut action: libc::sigaction = std::mem::zeroed();
-        let asked = libc::sigaction(signal, std::ptr::null(), &raw mut action);
-        asked == 0 && action.sa_sigaction == libc::SIG_IGN
+/// Has a signal noted, unless it is ignored; false when it is.
+#[allow(unsafe_code, reason = "the only way to ask for a signal's disposition and to change it")]
+fn handle(signal: c_int) -> io::Result<bool> {
+    let handler: extern "C" fn(c_int) = note;
+    // SAFETY: zero is a valid value of every member of this plain C structure.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    let mut before = action;
+    action.sa_sigaction = handler as libc::sighandler_t;
+    action.sa_flags = libc::SA_RESTART;
+    // SAFETY: both structures are valid, and the handler does only what a handler may do.
+    let changed = unsafe { libc::sigaction(signal, &raw const action, &raw mut before) };
+    if changed != 0 {
+        return Err(io::Error::last_os_error());
     }
+    if before.sa_sigaction == libc::SIG_IGN {
+        // SAFETY: it is put back as it was.
+        unsafe { libc::sigaction(signal, &raw const before, std::ptr::null_mut()) };
+    }
+    Ok(before.sa_sigaction != libc::SIG_IGN)
 }
 
-/// Ends the process by a signal, so that the shell sees which one it was (`$?` is 128 + number).
-#[allow(unsafe_code, reason = "the only way to die of a signal")]
-pub fn die_of(signal: i32) -> ! {
-    // SAFETY: restoring the default action and raising the signal touch no memory of ours.
-    unsafe {
-        libc::signal(signal, libc::SIG_DFL);
-        libc::raise(signal);
-    }
-    // A signal that does not kill by default, or is blocked, ends here.
-    std::process::exit(128 + signal)
+/// The handler. It interrupts whatever runs, so it makes one system call and changes nothing else,
+/// `errno` included.
+#[allow(unsafe_code, reason = "errno is a pointer")]
+extern "C" fn note(signal: c_int) {
+    #[cfg(target_os = "linux")]
+    use libc::__errno_location as errno_location;
+    #[cfg(not(target_os = "linux"))]
+    use libc::__error as errno_location;
+
+    let Some(notes) = NOTES.get() else { return };
+    // SAFETY: the C library keeps an `errno` for every thread, and hands out where it is.
+    let before = unsafe { *errno_location() };
+    // When the pipe is full there is enough to read.
+    let _ = write(notes, &[signal as u8]);
+    NOTED.store(true, Ordering::SeqCst);
+    // SAFETY: as above.
+    unsafe { *errno_location() = before };
 }

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::time::Duration;
 
-use async_io::Timer;
 use futures_lite::{AsyncReadExt, FutureExt};
 use http::StatusCode;
 use http::header::{HeaderMap, LOCATION};
@@ -13,6 +12,7 @@ use super::Address;
 use super::lanes::Lane;
 use super::reasons::Mark;
 use crate::protocol::message::{Fault, Sent};
+use crate::reactor::Timer;
 
 /// How much of an answer that nobody wants is read to keep its connection, in bytes.
 const DISCARD: usize = 64 << 10;

@@ -71,6 +71,8 @@ impl Tls {
     /// The same for the HTTP library. Reads the files that are named, to tell early what is wrong
     /// with them.
     pub(super) fn config(&self) -> Result<TlsConfig, InvalidTls> {
+        // In the static binary it does not find out before `main` what the processor can do.
+        aws_lc_rs::init();
         let mut config = TlsConfig::builder();
         if self.insecure {
             config = config.danger_accept_invalid_certs(true);

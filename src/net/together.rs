@@ -37,13 +37,13 @@ mod tests {
     fn outcomes_keep_their_order_and_the_longest_decides_how_long_it_takes() {
         let begun = Instant::now();
         let wait = |milliseconds| async move {
-            async_io::Timer::after(Duration::from_millis(milliseconds)).await;
+            crate::reactor::Timer::after(Duration::from_millis(milliseconds)).await;
             milliseconds
         };
         let waits = [200, 10, 150, 0, 190].map(wait);
-        assert_eq!(async_io::block_on(together(waits)), [200, 10, 150, 0, 190]);
+        assert_eq!(crate::reactor::block_on(together(waits)), [200, 10, 150, 0, 190]);
         assert!(begun.elapsed() < Duration::from_millis(500));
         let none: [std::future::Ready<()>; 0] = [];
-        assert_eq!(async_io::block_on(together(none)), []);
+        assert_eq!(crate::reactor::block_on(together(none)), []);
     }
 }

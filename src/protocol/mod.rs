@@ -9,6 +9,7 @@ pub mod jsonrpc;
 pub mod method;
 pub mod revision;
 
+pub mod bytes;
 pub mod canonical;
 mod decimal;
 pub mod exact;

@@ -14,11 +14,10 @@ use std::cell::Cell;
 use std::convert::Infallible;
 use std::rc::Rc;
 
-use async_channel::{Receiver, Sender};
-
 use self::http::endpoint::Binding;
 use self::tail::Tail;
 use crate::protocol::{Incoming, Outgoing};
+use crate::reactor::queue::{self, Receiver, Sender};
 
 /// The client's end of a transport.
 #[derive(Debug)]
@@ -57,9 +56,9 @@ impl Connection {
     pub fn new() -> (Connection, Port) {
         // Unbounded on the way out: a writer that could block the reader would deadlock two full
         // pipes. The client stops listening when it is crowded.
-        let (outbox, from_client) = async_channel::unbounded();
-        let (to_client, inbox) = async_channel::bounded(INBOX);
-        let (calm, until_calm_ends) = async_channel::bounded(1);
+        let (outbox, from_client) = queue::unbounded();
+        let (to_client, inbox) = queue::bounded(INBOX);
+        let (calm, until_calm_ends) = queue::bounded(1);
         let stderr = Tail::default();
         let binding = Rc::new(Cell::new(Binding::Streamable));
         let port = Port {
@@ -74,7 +73,7 @@ impl Connection {
 
     /// Queues something for the transport. Nothing happens when the transport has ended.
     pub fn send(&self, outgoing: Outgoing) {
-        let _ = self.outbox.try_send(outgoing);
+        let _ = self.outbox.push(outgoing);
     }
 
     /// Whether so much waits to be sent that no more reports should be taken.

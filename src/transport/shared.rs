@@ -43,7 +43,8 @@ pub async fn run(target: Target, limits: Limits, port: Port) {
                 _ => format!("cannot reach the session (MCPMINI_SESSION): {error}"),
             };
             let fault = Fault { kind: FaultKind::Unreachable, text, sent: Sent::No };
-            return drop(port.inbox.send(Incoming::Closed(fault)).await);
+            let _ = port.inbox.send(Incoming::Closed(fault)).await;
+            return;
         }
     };
     let ended =
@@ -144,7 +145,7 @@ fn lines(outgoing: Outgoing, trace: &Trace, port: &Port) -> String {
         Outgoing::Cancel { notice: None, .. } => return String::new(),
         Outgoing::Listen(_) => {
             // One channel carries everything: it is open already.
-            let _ = port.inbox.try_send(Incoming::Listening(Listening::Open));
+            let _ = port.inbox.push(Incoming::Listening(Listening::Open));
             return String::new();
         }
     };

@@ -55,10 +55,10 @@ pub(crate) fn run<T>(
     };
     let both = async { zip(transport, client).await.1 };
     let too_long = async {
-        async_io::Timer::after(Duration::from_secs(30)).await;
+        mcpmini::reactor::Timer::after(Duration::from_secs(30)).await;
         panic!("the conversation has not ended")
     };
-    smol::block_on(both.or(too_long))
+    mcpmini::reactor::block_on(both.or(too_long))
 }
 
 /// A request.
@@ -108,7 +108,7 @@ fn head(method: &'static str, date: &str) -> Head {
 /// The next report, in short.
 pub(crate) async fn next(connection: &Connection) -> String {
     let too_late = async || {
-        async_io::Timer::after(Duration::from_secs(10)).await;
+        mcpmini::reactor::Timer::after(Duration::from_secs(10)).await;
         panic!("nothing is reported")
     };
     loop {
@@ -124,7 +124,7 @@ pub(crate) async fn next(connection: &Connection) -> String {
 /// Nothing is reported for so long.
 pub(crate) async fn nothing(connection: &Connection, time: Duration) {
     let waited = async {
-        async_io::Timer::after(time).await;
+        mcpmini::reactor::Timer::after(time).await;
         None
     };
     let reports = async {

@@ -288,7 +288,9 @@ impl Encrypted {
             Ok(lanes) => lanes,
             Err(error) => return error.to_string(),
         };
-        match smol::block_on(lanes.send(Request::get(address.clone(), HeaderMap::new()))) {
+        match mcpmini::reactor::block_on(
+            lanes.send(Request::get(address.clone(), HeaderMap::new())),
+        ) {
             Ok(reply) => reply.status.to_string(),
             Err(fault) => format!("{:?} {:?} {}", fault.kind, fault.sent, fault.text)
                 .replace(&address.host_and_port(), "SERVER"),

@@ -12,7 +12,7 @@ const JSON: &str = "application/json";
 fn fetch(settings: &Settings, url: &str, limit: usize) -> Result<Fetched, FetchError> {
     let address = Address::parse(url).unwrap();
     let fetcher = Fetcher::new(settings, &address, Policy::default());
-    smol::block_on(fetcher.get(&address, Source::User, JSON, limit))
+    mcpmini::reactor::block_on(fetcher.get(&address, Source::User, JSON, limit))
 }
 
 #[test]

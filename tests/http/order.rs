@@ -206,7 +206,7 @@ fn a_client_that_does_not_listen_loses_nothing() {
     });
     converse(target(&server.url()), async |connection| {
         connection.send(request(1, "tools/call", NEW));
-        async_io::Timer::after(Duration::from_millis(300)).await;
+        mcpmini::reactor::Timer::after(Duration::from_millis(300)).await;
         for n in 0..1000 {
             assert_eq!(next(connection).await, format!("notification n{n}"));
         }

@@ -10,7 +10,7 @@ use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
 use crate::protocol::message::Sent;
-use crate::protocol::model::result::{Block, Body, Kind, Media, Resource};
+use crate::protocol::model::result::{Block, Body, Kind, Media, Resource, Text};
 
 /// Base64 as servers write it: some leave out the padding.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
@@ -19,9 +19,23 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 );
 
 /// The text of a block that is one.
-pub(in crate::cli) fn text_of<'b>(block: &'b Block<'_>) -> Option<&'b str> {
+pub(in crate::cli) fn text_of<'b>(block: &'b Block<'_>) -> Option<Cow<'b, str>> {
     match &block.kind {
-        Kind::Text(text) | Kind::Resource(Resource { body: Body::Text(text), .. }) => Some(text),
+        Kind::Text(text) => Some(text.to_str()),
+        Kind::Resource(Resource { body: Body::Text(text), .. }) => Some(Cow::Borrowed(text)),
+        _ => None,
+    }
+}
+
+/// Whether a block is text.
+pub(in crate::cli) fn is_text(block: &Block<'_>) -> bool {
+    matches!(&block.kind, Kind::Text(_) | Kind::Resource(Resource { body: Body::Text(_), .. }))
+}
+
+/// The text of a block that is too long to be kept twice.
+pub(super) fn long_text_of<'b>(block: &'b Block<'_>) -> Option<&'b Text<'b>> {
+    match &block.kind {
+        Kind::Text(text @ Text::Long(_)) => Some(text),
         _ => None,
     }
 }
@@ -39,7 +53,10 @@ pub(in crate::cli) fn mime_type_of<'b>(block: &'b Block<'_>) -> Option<&'b str> 
 /// none.
 pub(in crate::cli) fn bytes_of<'b>(block: &'b Block<'_>) -> Option<Result<Cow<'b, [u8]>, Error>> {
     match &block.kind {
-        Kind::Text(text) => Some(Ok(Cow::Borrowed(text.as_bytes()))),
+        Kind::Text(text) => Some(Ok(match text.to_str() {
+            Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+            Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+        })),
         Kind::Image(Media { base64, .. }) | Kind::Audio(Media { base64, .. }) => {
             Some(decode(base64).map(Cow::Owned))
         }

@@ -8,11 +8,11 @@ mod selection;
 
 use std::path::Path;
 
-pub(super) use self::blocks::{bytes_of, contents_of, describe, mime_type_of, text_of};
+pub(super) use self::blocks::{bytes_of, contents_of, describe, is_text, mime_type_of, text_of};
 pub(super) use self::printer::Printer;
 pub(super) use self::save::{Folder, Item};
 
-use self::blocks::push_lines;
+use self::blocks::{long_text_of, push_lines};
 pub(super) use self::selection::{excerpt, mismatch};
 use super::args::Format;
 use super::args::values::Expectation;
@@ -95,7 +95,7 @@ impl<'a> Wishes<'a> {
             folder.put(&Item {
                 number: index + 1,
                 mime_type: mime_type_of(block),
-                is_text: text_of(block).is_some(),
+                is_text: is_text(block),
                 bytes: &bytes?,
             })?;
         }
@@ -132,7 +132,7 @@ pub(super) fn write(run: &Run<'_>, json: &Json, wishes: &Wishes<'_>) -> Result<O
         let text = "the answer is no tool result: it is not an object";
         return Err(Error::new(Exit::Protocol, text).phase(Phase::Request).sent(Sent::Yes));
     }
-    let result = CallResult::read(text, &mut Document::new());
+    let result = CallResult::read(text);
     let mut parts = Parts::new(run);
     let fits = match result.is_error {
         true => Ok(()),
@@ -150,7 +150,9 @@ pub(super) fn write(run: &Run<'_>, json: &Json, wishes: &Wishes<'_>) -> Result<O
         parts.finish_unless_failed(written.is_err())?;
     }
     written?;
-    wishes.save(&result.content)?;
+    if wishes.folder.is_some() {
+        wishes.save(&result.blocks(&mut Document::new()))?;
+    }
     Ok(Outcome::Answered)
 }
 
@@ -172,15 +174,16 @@ fn write_form(
             Some(structured) => output::write_line(run, structured),
             None => Err(mismatch("the answer has no structured content")),
         },
-        Format::Raw => output::write(run, &raw(result)?),
+        Format::Raw => write_raw(run, result),
     }
 }
 
 /// The text blocks, each ended by a line feed; without any, the structured content.
 fn write_text(run: &Run<'_>, result: &CallResult<'_>, wishes: &Wishes<'_>) -> Result<(), Error> {
     let mut printer = Printer::new(run, wishes.folder.is_some());
-    let has_text = result.content.iter().any(|block| text_of(block).is_some());
-    result.content.iter().try_for_each(|block| printer.block(block))?;
+    let blocks = result.blocks(&mut Document::new());
+    let has_text = blocks.iter().any(is_text);
+    blocks.iter().try_for_each(|block| printer.block(block))?;
     if let (false, Some(structured)) = (has_text, result.structured) {
         printer.text(&format!("{}\n", output::one_line(structured)));
     }
@@ -188,31 +191,37 @@ fn write_text(run: &Run<'_>, result: &CallResult<'_>, wishes: &Wishes<'_>) -> Re
 }
 
 /// The decoded bytes of the only block.
-fn raw(result: &CallResult<'_>) -> Result<Vec<u8>, Error> {
-    let [block] = result.content.as_slice() else {
-        let count = result.content.len();
+fn write_raw(run: &Run<'_>, result: &CallResult<'_>) -> Result<(), Error> {
+    let blocks = result.blocks(&mut Document::new());
+    let [block] = blocks.as_slice() else {
+        let count = blocks.len();
         return Err(mismatch(format!(
             "-o raw needs one content block, and the answer has {count}"
         )));
     };
+    if let Some(text) = long_text_of(block) {
+        let mut parts = Parts::new(run);
+        text.pieces(|piece| parts.add(piece.as_bytes()))?;
+        return parts.finish();
+    }
     match bytes_of(block) {
-        Some(bytes) => bytes.map(|bytes| bytes.into_owned()),
+        Some(bytes) => output::write(run, &bytes?),
         None => Err(mismatch(format!("-o raw cannot print {}", describe(block)))),
     }
 }
 
 /// Why a tool failed, if its result says that it did.
 pub(super) fn failure(json: &Json) -> Option<String> {
-    let result = CallResult::read(json.as_str(), &mut Document::new());
+    let result = CallResult::read(json.as_str());
     result.is_error.then(|| failure_text(&result))
 }
 
 /// What a failed tool says.
 fn failure_text(result: &CallResult<'_>) -> String {
     let mut text = String::new();
-    for block in &result.content {
+    for block in &result.blocks(&mut Document::new()) {
         match text_of(block) {
-            Some(part) => push_lines(&mut text, part),
+            Some(part) => push_lines(&mut text, &part),
             None => push_lines(&mut text, &describe(block)),
         }
     }

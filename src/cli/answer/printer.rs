@@ -1,13 +1,13 @@
 //! Content blocks for people and pipes: text as text, pictures where the terminal shows them, and
 //! of the rest a note that it is there.
 
-use super::blocks::{bytes_of, describe, has_bytes, push_lines, text_of};
+use super::blocks::{bytes_of, describe, has_bytes, long_text_of, push_lines, text_of};
 use super::picture::{self, Protocol};
 use crate::cli::args::Format;
 use crate::cli::errors::Error;
 use crate::cli::output::{self, Parts};
 use crate::cli::run::Run;
-use crate::protocol::model::result::Block;
+use crate::protocol::model::result::{Block, Text};
 
 /// Prints blocks one after the other.
 #[derive(Debug)]
@@ -38,8 +38,11 @@ impl<'a> Printer<'a> {
     /// Prints a block. Text ends with a line feed, whether it has one or not.
     pub(in crate::cli) fn block(&mut self, block: &Block<'_>) -> Result<(), Error> {
         self.count += 1;
+        if let Some(text) = long_text_of(block) {
+            return self.long_text(text);
+        }
         if let Some(text) = text_of(block) {
-            push_lines(&mut self.text, text);
+            push_lines(&mut self.text, &text);
             return Ok(());
         }
         let is_seen = self.show(block)? || self.saved && has_bytes(block);
@@ -50,6 +53,19 @@ impl<'a> Printer<'a> {
                 (false, _) => "see -o json",
             };
             self.notes.push(format!("block {}: {}, {how}", self.count, describe(block)));
+        }
+        Ok(())
+    }
+
+    fn long_text(&mut self, text: &Text<'_>) -> Result<(), Error> {
+        self.parts.add(std::mem::take(&mut self.text).as_bytes())?;
+        let mut is_ended = false;
+        text.pieces(|piece| {
+            is_ended = piece.ends_with('\n');
+            self.parts.add(piece.as_bytes())
+        })?;
+        if !is_ended {
+            self.text.push('\n');
         }
         Ok(())
     }

@@ -10,13 +10,13 @@ use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-use async_io::Timer;
 use async_process::Child;
 use futures_lite::future;
 use futures_lite::{AsyncRead, AsyncReadExt, AsyncWriteExt, FutureExt};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::env::Env;
+use crate::reactor::Timer;
 
 /// How long a program may take. A model may think for minutes.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -72,7 +72,12 @@ impl fmt::Display for Fault {
 impl Program {
     /// The program that a command line names, in our own surroundings.
     pub(super) fn new(line: &str, server: &str, env: &Env) -> Program {
-        let mut variables = env.variables.all();
+        let mut variables: Vec<(OsString, OsString)> = env
+            .variables
+            .all()
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect();
         variables.push((SERVER.into(), server.into()));
         Program { line: line.to_owned(), variables, cwd: env.cwd.clone() }
     }
@@ -164,6 +169,7 @@ mod tests {
     use std::time::Instant;
 
     use super::*;
+    use crate::reactor;
 
     fn env() -> Env {
         let path = std::env::var("PATH").unwrap();
@@ -172,10 +178,7 @@ mod tests {
 
     fn run(line: &str, input: &str, patience: Duration) -> Result<String, String> {
         let program = Program::new(line, "demo", &env());
-        // The end of a process is noticed by the driver.
-        let driver = async { match async_process::driver().await {} };
-        let running = program.run_within(patience, input).or(driver);
-        async_io::block_on(running).map_err(|fault| fault.to_string())
+        reactor::block_on(program.run_within(patience, input)).map_err(|fault| fault.to_string())
     }
 
     #[test]

@@ -255,7 +255,7 @@ impl Reader<'_> {
         };
         // For a letter there is nothing to be near to.
         if given.starts_with("--") {
-            let names = self.table.flags.iter().filter(takes).map(|flag| flag.long);
+            let names = self.table.flags().iter().filter(takes).map(|flag| flag.long);
             *suggestion = closest(given, names);
         }
     }

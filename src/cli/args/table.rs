@@ -1,5 +1,7 @@
 //! What words a command line may have: every flag and command, made from what argh knows of them.
 
+use std::cell::OnceCell;
+
 use argh::{ArgsInfo, CommandInfoWithArgs, FlagInfo, FlagInfoKind, Optionality, PositionalInfo};
 
 use super::access::Access;
@@ -9,10 +11,10 @@ use super::globals::{Globals, SPELLINGS};
 /// Everything that may stand on a command line.
 #[derive(Debug)]
 pub struct Table {
-    /// The flags, those of every command first.
-    pub flags: Vec<Flag>,
     /// The commands, in the order of the help text.
     pub commands: Vec<CommandInfoWithArgs>,
+    /// Made when they are first asked for: a command line without options does not need them.
+    flags: OnceCell<Vec<Flag>>,
 }
 
 /// A flag.
@@ -35,33 +37,10 @@ pub struct Flag {
 /// The flag that shows help. argh answers it by itself and so has no field for it.
 pub const HELP: &str = "--help";
 
-impl Table {
-    /// Collects all flags and commands.
-    pub fn collect() -> Table {
-        let mut table = Table { flags: Vec::new(), commands: Vec::new() };
-        let of_access = Access::get_args_info().flags.iter().filter(|info| info.long != HELP);
-        for info in Globals::get_args_info().flags.iter().chain(of_access) {
-            table.add(info, None);
-        }
-        for command in Command::get_args_info().commands {
-            let command = command.command;
-            // Every command has its own `--help` in argh's eyes; here it is one for all.
-            for info in command.flags.iter().filter(|info| info.long != HELP) {
-                table.add(info, Some(command.name));
-            }
-            table.commands.push(command);
-        }
-        table
-    }
-
-    /// A flag that several commands declare is one flag: an option means the same everywhere.
-    fn add(&mut self, info: &FlagInfo<'static>, command: Option<&'static str>) {
-        if let Some(flag) = self.flags.iter_mut().find(|flag| flag.long == info.long) {
-            flag.commands.extend(command);
-            return;
-        }
+impl Flag {
+    fn new(info: &FlagInfo<'static>, command: Option<&'static str>) -> Flag {
         let is_help = info.long == HELP;
-        self.flags.push(Flag {
+        Flag {
             long: info.long,
             short: if is_help { Some('h') } else { info.short },
             value: match info.kind {
@@ -77,19 +56,49 @@ impl Table {
                 info.description
             },
             commands: command.into_iter().collect(),
-        });
+        }
+    }
+}
+
+impl Table {
+    /// Collects the commands.
+    pub fn collect() -> Table {
+        let commands = Command::get_args_info().commands.into_iter();
+        Table { commands: commands.map(|sub| sub.command).collect(), flags: OnceCell::new() }
+    }
+
+    /// The flags, those of every command first.
+    pub fn flags(&self) -> &[Flag] {
+        self.flags.get_or_init(|| {
+            let of_access = Access::get_args_info().flags.iter().filter(|info| info.long != HELP);
+            let globals = Globals::get_args_info().flags.iter().chain(of_access);
+            let mut flags: Vec<Flag> = globals.map(|info| Flag::new(info, None)).collect();
+            let of_commands = flags.len();
+            for command in &self.commands {
+                // Every command has its own `--help` in argh's eyes; here it is one for all.
+                for info in command.flags.iter().filter(|info| info.long != HELP) {
+                    // A flag that several commands declare is one flag: it means the same everywhere.
+                    let known = &mut flags[of_commands..];
+                    match known.iter_mut().find(|flag| flag.long == info.long) {
+                        Some(flag) => flag.commands.push(command.name),
+                        None => flags.push(Flag::new(info, Some(command.name))),
+                    }
+                }
+            }
+            flags
+        })
     }
 
     /// The flag of that name, written with its dashes.
     pub fn long(&self, name: &str) -> Option<&Flag> {
         let spelling = SPELLINGS.iter().find(|(other, _)| *other == name);
         let name = spelling.map_or(name, |(_, usual)| usual);
-        self.flags.iter().find(|flag| flag.long == name)
+        self.flags().iter().find(|flag| flag.long == name)
     }
 
     /// The flag of that letter.
     pub fn short(&self, letter: char) -> Option<&Flag> {
-        self.flags.iter().find(|flag| flag.short == Some(letter))
+        self.flags().iter().find(|flag| flag.short == Some(letter))
     }
 
     /// The command of that name, letter or other name.

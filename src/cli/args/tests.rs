@@ -850,15 +850,15 @@ fn every_documented_variable_is_read_and_no_other() {
 #[test]
 fn the_table_holds_what_it_promises() {
     let table = Table::collect();
-    for flag in &table.flags {
+    for flag in table.flags() {
         assert!(flag.long.starts_with("--") && flag.long.len() > 3, "{flag:?}");
         assert!(flag.description.len() > 10 && !flag.description.ends_with('.'), "{flag:?}");
         assert!(!flag.description.contains(['{', '}']), "argh doubles braces: {flag:?}");
-        let same = table.flags.iter().filter(|other| other.long == flag.long);
+        let same = table.flags().iter().filter(|other| other.long == flag.long);
         assert_eq!(same.count(), 1, "{flag:?}");
         if let Some(letter) = flag.short {
             assert!(letter.is_ascii_alphabetic(), "a digit would make numbers flags: {flag:?}");
-            let same = table.flags.iter().filter(|other| other.short == Some(letter));
+            let same = table.flags().iter().filter(|other| other.short == Some(letter));
             assert_eq!(same.count(), 1, "{flag:?}");
         }
     }
@@ -869,8 +869,8 @@ fn the_table_holds_what_it_promises() {
         assert_eq!(command.positionals.iter().filter(|word| word.hidden).count(), 0);
     }
     for (name, usual) in SPELLINGS {
-        assert!(table.flags.iter().all(|flag| flag.long != *name), "{name}");
-        assert!(table.flags.iter().any(|flag| flag.long == *usual), "{usual}");
+        assert!(table.flags().iter().all(|flag| flag.long != *name), "{name}");
+        assert!(table.flags().iter().any(|flag| flag.long == *usual), "{usual}");
     }
     for (short, long, _) in SHORTHANDS {
         assert!(table.long(short).is_some_and(|flag| flag.value.is_none()), "{short}");
@@ -973,9 +973,9 @@ fn no_words_make_it_panic() {
             .split(' ')
             .map(|piece| piece.trim_matches('\'').to_owned())
             .collect();
-    pieces.extend(table.flags.iter().map(|flag| flag.long.to_owned()));
-    pieces.extend(table.flags.iter().map(|flag| format!("{}=x", flag.long)));
-    pieces.extend(table.flags.iter().filter_map(|flag| Some(format!("-{}", flag.short?))));
+    pieces.extend(table.flags().iter().map(|flag| flag.long.to_owned()));
+    pieces.extend(table.flags().iter().map(|flag| format!("{}=x", flag.long)));
+    pieces.extend(table.flags().iter().filter_map(|flag| Some(format!("-{}", flag.short?))));
     pieces.extend(table.commands.iter().map(|command| command.name.to_owned()));
     let mut random = Random(0x6d63_706d_696e);
     for _ in 0..5_000 {

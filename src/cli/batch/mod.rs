@@ -14,7 +14,6 @@ mod verdict;
 
 use std::time::{Duration, Instant};
 
-use async_io::Timer;
 use futures_lite::{FutureExt, future};
 use smol::LocalExecutor;
 
@@ -35,6 +34,7 @@ use crate::protocol::json::Json;
 use crate::protocol::message::Sent;
 use crate::protocol::method;
 use crate::protocol::session::{self, Failure, Fate, Limit, TimedOut};
+use crate::reactor::Timer;
 
 /// How long whoever reads the outcomes has to read the rest of them after a signal.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -183,7 +183,7 @@ impl Work<'_> {
         };
         let expired = async {
             match run.deadline {
-                Some(deadline) if stop.is_none() => drop(Timer::at(deadline).await),
+                Some(deadline) if stop.is_none() => Timer::at(deadline).await,
                 _ => future::pending().await,
             }
             Step::Expired

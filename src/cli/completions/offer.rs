@@ -192,7 +192,7 @@ fn flags(typed: &Typed<'_>, current: &str, table: &Table) -> Offer {
         flag.commands.is_empty()
             || typed.command.is_some_and(|command| flag.commands.contains(&command))
     };
-    let flags = table.flags.iter().filter(fits);
+    let flags = table.flags().iter().filter(fits);
     Offer::Words(flags.map(|flag| Candidate::new(flag.long, flag.description)).collect())
 }
 

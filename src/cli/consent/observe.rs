@@ -136,7 +136,7 @@ impl Consent<'_> {
 impl Contact<'_> {
     /// Takes in for what token the server was used in the end.
     pub(in crate::cli) fn note_auth(&mut self) {
-        let authorizer = self.link.as_mut().and_then(Link::authorizer);
+        let authorizer = self.link.as_deref_mut().and_then(Link::authorizer);
         if let Some(token) = authorizer.and_then(|authorizer| authorizer.record()) {
             self.watcher.consent.note_token(token);
         }

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::time::Duration;
 
-use async_io::Timer;
 use futures_lite::{FutureExt, future};
 
 use super::registry;
@@ -19,6 +18,7 @@ use crate::discovery::lookup::{self, CARD_LIMIT, Options};
 use crate::discovery::{Candidate, Documents, Finder, Findings, Place, Reuse};
 use crate::net::{Address, FetchError, Fetcher, Policy};
 use crate::protocol::message::{Fault, Sent};
+use crate::reactor::Timer;
 use crate::store::{self, Guard};
 use crate::trust;
 

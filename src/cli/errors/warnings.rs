@@ -1,7 +1,7 @@
 //! Warnings: what is not right and yet no reason to stop.
 
 use std::cell::RefCell;
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use crate::cli::terminal::{Accent, accent, strip_controls};
 use crate::protocol::json;
@@ -15,7 +15,7 @@ const MOST: usize = 50;
 #[derive(Debug)]
 pub struct Warnings {
     style: Style,
-    seen: RefCell<HashSet<String>>,
+    seen: RefCell<BTreeSet<String>>,
 }
 
 /// How warnings are shown.

@@ -128,7 +128,7 @@ impl Man {
             self.item(word.name, &format!("{}.", sentence(word.description)));
         }
         let own = |flag: &&Flag| flag.commands.contains(&command.name);
-        table.flags.iter().filter(own).for_each(|flag| self.flag(flag));
+        table.flags().iter().filter(own).for_each(|flag| self.flag(flag));
         for example in command.examples {
             self.example(&super::single_braces(example));
         }
@@ -169,7 +169,7 @@ mod tests {
     fn everything_is_in_it() {
         let page = man();
         let table = Table::collect();
-        for flag in &table.flags {
+        for flag in table.flags() {
             assert!(page.contains(&escaped(flag.long)), "{}", flag.long);
         }
         for command in &table.commands {

@@ -109,7 +109,7 @@ fn about_command(layout: &mut Layout, table: &Table, command: &CommandInfoWithAr
     let words = command.positionals.iter().map(|word| (word.name, word.description));
     layout.rows(&words.collect::<Vec<_>>());
     let own = |flag: &&Flag| flag.commands.contains(&command.name);
-    flags(layout, "Options:", table.flags.iter().filter(own));
+    flags(layout, "Options:", table.flags().iter().filter(own));
     if is_call {
         layout.heading("Arguments of the tool (ARG):");
         layout.rows(ARGUMENTS);

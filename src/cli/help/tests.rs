@@ -65,7 +65,7 @@ fn every_subject_that_a_page_names_has_a_page() {
 #[test]
 fn every_option_is_in_one_group() {
     let table = Table::collect();
-    let of_every_command = table.flags.iter().filter(|flag| flag.commands.is_empty());
+    let of_every_command = table.flags().iter().filter(|flag| flag.commands.is_empty());
     let mut flags: Vec<_> = of_every_command.map(|flag| flag.long).collect();
     let mut grouped: Vec<_> = GROUPS.iter().flat_map(|(_, longs)| longs.iter().copied()).collect();
     flags.sort_unstable();
@@ -77,7 +77,7 @@ fn every_option_is_in_one_group() {
 fn the_page_of_call_tells_everything() {
     let text = Page::Command("call").text(false);
     for flag in Table::collect()
-        .flags
+        .flags()
         .iter()
         .filter(|flag| flag.commands.is_empty() || flag.commands.contains(&"call"))
     {

@@ -19,6 +19,7 @@ use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::run::Run;
 use super::terminal::{Stream, Unwritten, strip_controls};
+use crate::protocol::bytes::find_either;
 use crate::protocol::message::Sent;
 
 /// The signal that a process dies of when it writes and nobody reads.
@@ -45,8 +46,10 @@ pub(super) fn write(run: &Run<'_>, bytes: &[u8]) -> Result<(), Error> {
     if let Some(path) = &run.globals.out {
         return file::replace(&run.env.absolute(path), bytes);
     }
-    let text = std::str::from_utf8(bytes).ok().filter(|_| run.env.terminals.stdout);
-    let text = text.map(strip_controls);
+    let text = match run.env.terminals.stdout {
+        true => std::str::from_utf8(bytes).ok().map(strip_controls),
+        false => None,
+    };
     let bytes = text.as_ref().map_or(bytes, |text| text.as_bytes());
     written(run, Stream::Stdout.write(bytes, &|| run.over().is_none()))
 }
@@ -66,9 +69,9 @@ pub(super) fn write_trusted(run: &Run<'_>, text: &str) -> Result<(), Error> {
 
 /// Writes an answer that is one line.
 pub(super) fn write_line(run: &Run<'_>, text: &str) -> Result<(), Error> {
-    let mut line = one_line(text).into_owned();
-    line.push('\n');
-    write(run, line.as_bytes())
+    let mut parts = Parts::new(run);
+    parts.add_line(text)?;
+    parts.finish()
 }
 
 /// Why the answer was not written. That nobody reads it is no error, but ends the program as it
@@ -85,8 +88,8 @@ pub(super) fn unwritten(unwritten: Unwritten) -> Error {
 /// JSON text on one line. Line ends inside it can only stand between tokens, where any white space
 /// is as good.
 pub(super) fn one_line(text: &str) -> Cow<'_, str> {
-    match text.contains(['\n', '\r']) {
-        false => Cow::Borrowed(text),
-        true => Cow::Owned(text.replace(['\n', '\r'], " ")),
+    match find_either(b'\n', b'\r', text.as_bytes()) {
+        None => Cow::Borrowed(text),
+        Some(_) => Cow::Owned(text.replace(['\n', '\r'], " ")),
     }
 }

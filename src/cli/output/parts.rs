@@ -5,6 +5,9 @@ use super::super::errors::Error;
 use super::super::run::Run;
 use super::{file, write};
 
+/// Lines that are longer are not written at once anyway, in bytes.
+const LONG: usize = 64 << 10;
+
 /// An answer that is written part by part, as the parts come. A file gets them together at the
 /// end: it has a whole answer, or none.
 #[derive(Debug)]
@@ -40,7 +43,13 @@ impl<'a> Parts<'a> {
 
     /// Adds a part that is a line.
     pub(in super::super) fn add_line(&mut self, text: &str) -> Result<(), Error> {
-        let mut line = super::one_line(text).into_owned();
+        let line = super::one_line(text);
+        if LONG < line.len() {
+            // It is not copied for the sake of its end.
+            self.add(line.as_bytes())?;
+            return self.add(b"\n");
+        }
+        let mut line = line.into_owned();
         line.push('\n');
         self.add(line.as_bytes())
     }

@@ -6,7 +6,6 @@ use std::path::Path;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use async_io::Timer;
 use async_process::{Child, Command as Process};
 use futures_lite::FutureExt;
 use rustix::process::{Pid, Signal, kill_process};
@@ -15,6 +14,7 @@ use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
 use crate::env::signals;
 use crate::protocol::message::Sent;
+use crate::reactor::Timer;
 
 /// The variable that tells the command where the session is.
 pub(in super::super) const VARIABLE: &str = "MCPMINI_SESSION";

@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use async_io::Async;
 
@@ -12,6 +13,7 @@ use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
 use crate::env::Env;
 use crate::protocol::message::Sent;
+use crate::reactor::Timer;
 
 /// The longest path of a socket that every system takes (macOS has 104 bytes for it, with a NUL).
 const LONGEST: usize = 103;
@@ -68,7 +70,7 @@ impl Door {
             match self.listener.accept().await {
                 Ok((stream, _)) => return stream,
                 // Too many open files, or a visitor that has gone already: the next may come.
-                Err(_) => drop(async_io::Timer::after(std::time::Duration::from_millis(10)).await),
+                Err(_) => Timer::after(Duration::from_millis(10)).await,
             }
         }
     }

@@ -17,7 +17,6 @@ pub(super) use join::target;
 use std::convert::Infallible;
 
 use async_channel::{Receiver, Sender};
-use async_io::Timer;
 use futures_lite::{FutureExt, future};
 use smol::{LocalExecutor, Task};
 
@@ -33,6 +32,7 @@ use super::explain;
 use super::run::Run;
 use crate::net::together;
 use crate::protocol::message::Sent;
+use crate::reactor::Timer;
 
 /// Runs a command with servers open.
 pub(super) async fn run(
@@ -55,12 +55,12 @@ pub(super) async fn run(
     // Nobody may come in any more, and then the servers are closed.
     drop(closing);
     let kept = std::mem::take(&mut host.kept);
-    let contacts = scope.run(together(kept.into_iter().map(|kept| kept.task))).await;
+    let mut contacts = scope.run(together(kept.into_iter().map(|kept| kept.task))).await;
     if let Err(error) = &outcome {
         // The servers may take their time to go.
         run.report(error);
     }
-    together(contacts.into_iter().map(Contact::close)).await;
+    together(contacts.iter_mut().map(Contact::close)).await;
     Ok(outcome.unwrap_or_else(|error| error.exit))
 }
 
@@ -138,7 +138,7 @@ impl<'a> Host<'_, 'a> {
         };
         let expired = async {
             match self.run.deadline {
-                Some(deadline) => drop(Timer::at(deadline).await),
+                Some(deadline) => Timer::at(deadline).await,
                 None => future::pending().await,
             }
             Step::Expired
@@ -158,7 +158,7 @@ impl<'a> Host<'_, 'a> {
         let interrupted = async { Err(explain::interrupted(self.run.interrupted().await)) };
         let expired = async {
             match self.run.deadline {
-                Some(deadline) => drop(Timer::at(deadline).await),
+                Some(deadline) => Timer::at(deadline).await,
                 None => future::pending().await,
             }
             Err(explain::expired(self.run.settings.max_time))

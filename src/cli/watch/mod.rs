@@ -9,7 +9,6 @@ mod wanted;
 
 use std::time::{Duration, Instant};
 
-use async_io::Timer;
 use futures_lite::FutureExt;
 use smol::LocalExecutor;
 
@@ -31,6 +30,7 @@ use crate::protocol::method;
 use crate::protocol::params::Params;
 use crate::protocol::revision::{Revision, SubscribeBy};
 use crate::protocol::session::{Call, Failure, Limit, Question, TimedOut};
+use crate::reactor::Timer;
 
 /// Prints notifications until there were enough, or the time is over.
 pub(super) async fn run(
@@ -194,7 +194,7 @@ impl Watching<'_> {
         let happened = async { Next::Happened(self.flights.next(link).await) };
         let late = async {
             match deadline {
-                Some(deadline) => drop(Timer::at(deadline).await),
+                Some(deadline) => Timer::at(deadline).await,
                 None => futures_lite::future::pending().await,
             }
             Next::Late

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use async_io::Timer;
 use futures_lite::FutureExt;
 use serde_json::Value;
 
 use crate::net::Reply;
 use crate::protocol::framing::sse::Events;
+use crate::reactor::Timer;
 
 /// How much of a body is read, in bytes.
 const LIMIT: usize = 1 << 20;

@@ -3,7 +3,6 @@
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
 
-use async_io::Timer;
 use futures_lite::FutureExt;
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -16,6 +15,7 @@ use crate::net::{Address, Authorization, Headers, Lanes, Reply, Settings};
 use crate::protocol::message::{Fault, FaultKind, Sent};
 use crate::protocol::method;
 use crate::protocol::revision::Era;
+use crate::reactor::Timer;
 use crate::transport::http::Target;
 
 /// How long the server may take to end one session when everything else is done.

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, SystemTime};
 
-use async_io::Timer;
 use futures_lite::FutureExt;
 
 use super::probe::NoAnswer;
@@ -10,6 +9,7 @@ use super::site::Site;
 use crate::doctor::Check;
 use crate::doctor::finding::{Finding, excerpt};
 use crate::net::{Address, Certificate, Unseen};
+use crate::reactor::Timer;
 
 /// How long a certificate should be good for, at least: whoever renews it needs time to notice that
 /// it was not.

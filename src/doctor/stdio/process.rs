@@ -2,16 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use async_io::Timer;
-use async_process::{ChildStderr, ChildStdin, ChildStdout};
-use futures_lite::{AsyncReadExt, AsyncWriteExt, FutureExt, future};
+use futures_lite::{FutureExt, future};
 use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::doctor::finding::excerpt;
 use crate::protocol::framing::jsonl::Lines;
 use crate::protocol::trace::{Direction, Trace};
-use crate::transport::stdio::{Copy, ExitText, Group, Target};
+use crate::reactor::{Reader, Timer, Writer};
+use crate::transport::stdio::{Copy, ExitText, Group, Pipes, Target};
 
 /// The longest line that is read, in bytes.
 const LIMIT: usize = 8 << 20;
@@ -29,9 +28,9 @@ const NOISE: usize = 20;
 #[derive(Debug)]
 pub(super) struct Process {
     group: Group,
-    stdin: Option<ChildStdin>,
-    stdout: Option<ChildStdout>,
-    stderr: Option<ChildStderr>,
+    stdin: Option<Writer>,
+    stdout: Option<Reader>,
+    stderr: Option<Reader>,
     lines: Lines,
     begun: Instant,
     /// When the first message came.
@@ -53,8 +52,7 @@ pub(super) struct Process {
 impl Process {
     /// Starts the server, or says why it cannot be started.
     pub(super) fn start(target: &Target) -> Result<Process, String> {
-        let mut group = Group::spawn(target)?;
-        let (stdin, stdout, stderr) = group.pipes();
+        let (group, Pipes { stdin, stdout, stderr }) = Group::spawn(target)?;
         Ok(Process {
             group,
             stdin: Some(stdin),
@@ -233,7 +231,8 @@ impl Process {
             if until <= Instant::now() {
                 return None;
             }
-            self.listen(Duration::ZERO).await;
+            // The descriptors are not looked at in no time.
+            self.listen(Duration::from_millis(1)).await;
         }
     }
 

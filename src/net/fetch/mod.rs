@@ -17,7 +17,6 @@ mod route;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use async_io::Timer;
 use futures_lite::FutureExt;
 use http::header::{ACCEPT, HeaderMap, HeaderName, IF_MODIFIED_SINCE, IF_NONE_MATCH};
 use http::{HeaderValue, Method, StatusCode};
@@ -29,6 +28,7 @@ use super::{
     Settings, Zone,
 };
 use crate::protocol::message::Sent;
+use crate::reactor::Timer;
 
 /// How many redirects are followed.
 const REDIRECTS: usize = 3;
@@ -343,7 +343,7 @@ mod tests {
     fn check(policy: Policy, source: Source, url: &str, expected: &str) {
         let address = Address::parse(url).unwrap();
         let admitted = fetcher(policy, &Settings::default());
-        let told = match smol::block_on(admitted.admits(&address, source)) {
+        let told = match crate::reactor::block_on(admitted.admits(&address, source)) {
             Ok(()) => "ok",
             Err(FetchError::Inwards { .. }) => "inwards",
             Err(FetchError::NotEncrypted(_)) => "http",
@@ -432,7 +432,8 @@ mod tests {
         };
         let check = |ip: &str, expected: Result<Zone, ()>| {
             let address = Address::parse("https://as.example/").unwrap();
-            let found = smol::block_on(fetcher(Policy::default(), &resolve(ip)).zone(&address));
+            let found =
+                crate::reactor::block_on(fetcher(Policy::default(), &resolve(ip)).zone(&address));
             assert_eq!(found.map_err(|_| ()), expected, "{ip}");
         };
         check("8.8.8.8", Ok(Zone::Public));

@@ -10,11 +10,15 @@ use std::mem;
 use std::ops::Range;
 
 use super::{TooLong, make_room};
+use crate::protocol::bytes;
 
-/// The size of the buffer while lines are short: as much as a pipe holds.
+/// The size of the buffer at first. Most conversations are shorter, and memory that is not used
+/// need not be had.
+const FIRST: usize = 4 << 10;
+/// The size of the buffer once a read has filled it, while lines are short: what a pipe holds.
 const BLOCK: usize = 64 << 10;
 /// Less than this is not worth a read.
-const LEAST: usize = 16 << 10;
+const LEAST: usize = 2 << 10;
 /// By how much a long line extends the buffer at most. What is extended is cleared first.
 const MOST: usize = 1 << 20;
 
@@ -38,6 +42,8 @@ pub struct Lines {
     searched: usize,
     /// Where the bytes that were read end.
     end: usize,
+    /// Whether the last read has filled all there was room for, so that there may be more.
+    was_filled: bool,
     limit: usize,
     /// How many lines are behind `start`.
     passed: u64,
@@ -46,16 +52,19 @@ pub struct Lines {
 impl Lines {
     /// A decoder that refuses lines longer than `limit` bytes.
     pub fn new(limit: usize) -> Lines {
-        Lines { buffer: Vec::new(), start: 0, searched: 0, end: 0, limit, passed: 0 }
+        let (start, searched, end) = (0, 0, 0);
+        let (buffer, was_filled, passed) = (Vec::new(), false, 0);
+        Lines { buffer, start, searched, end, was_filled, limit, passed }
     }
 
-    /// Space to read into, at least 16 KiB. It grows with the line that is being read.
+    /// Space to read into, at least 2 KiB. It grows with the line that is being read.
     pub fn spare(&mut self) -> &mut [u8] {
         if self.buffer.len() - self.end < LEAST || self.start == self.end {
             self.move_to_front();
         }
-        if self.buffer.len() - self.end < LEAST {
-            let more = self.end.clamp(BLOCK, MOST);
+        let is_first = self.buffer.is_empty();
+        if self.buffer.len() - self.end < LEAST || self.was_filled && self.buffer.len() < BLOCK {
+            let more = if is_first { FIRST } else { self.end.clamp(BLOCK, MOST) };
             make_room(&mut self.buffer, more, self.limit);
             self.buffer.resize(self.end + more, 0);
         }
@@ -69,6 +78,7 @@ impl Lines {
     pub fn filled(&mut self, count: usize) {
         assert!(count <= self.buffer.len() - self.end, "no more is read than there is room for");
         self.end += count;
+        self.was_filled = self.end == self.buffer.len();
     }
 
     /// The next whole line, without its end; `None` when more must be read. Lines of nothing but
@@ -76,7 +86,7 @@ impl Lines {
     ///
     /// Errors when a line is longer than the limit. The stream is of no use after that.
     pub fn next_line(&mut self) -> Result<Option<Vec<u8>>, TooLong> {
-        while let Some(at) = memchr::memchr(b'\n', &self.buffer[self.searched..self.end]) {
+        while let Some(at) = bytes::find(b'\n', &self.buffer[self.searched..self.end]) {
             let line = self.start..self.searched + at;
             self.check(line.len())?;
             self.searched = line.end + 1;
@@ -134,6 +144,9 @@ impl Lines {
     }
 
     fn move_to_front(&mut self) {
+        if self.start == 0 {
+            return;
+        }
         self.buffer.copy_within(self.start..self.end, 0);
         self.searched -= self.start;
         self.end -= self.start;
@@ -264,6 +277,6 @@ mod tests {
             feed(&mut lines, b"\n");
             assert!(lines.next_line().unwrap().is_some());
         }
-        assert_eq!(lines.buffer.len(), BLOCK);
+        assert_eq!(lines.buffer.len(), FIRST);
     }
 }

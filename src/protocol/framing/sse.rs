@@ -7,6 +7,7 @@ use std::mem;
 use std::time::Duration;
 
 use super::{TooLong, make_room};
+use crate::protocol::bytes;
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
@@ -244,7 +245,7 @@ impl Events {
 /// one line of data and is all there. Nearly all are, and this is the short way for them.
 fn plain_event(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let line = bytes.strip_prefix(b"data:")?;
-    let (value, rest) = line.split_at(memchr::memchr2(b'\n', b'\r', line)?);
+    let (value, rest) = line.split_at(bytes::find_either(b'\n', b'\r', line)?);
     let rest = rest.strip_prefix(b"\n\n").or_else(|| rest.strip_prefix(b"\r\n\r\n"))?;
     Some((value.strip_prefix(b" ").unwrap_or(value), rest))
 }
@@ -254,7 +255,7 @@ fn line_end(bytes: &[u8]) -> Option<usize> {
     // Every other line is blank.
     match bytes.first()? {
         b'\n' | b'\r' => Some(0),
-        _ => memchr::memchr2(b'\n', b'\r', bytes),
+        _ => bytes::find_either(b'\n', b'\r', bytes),
     }
 }
 
@@ -263,7 +264,7 @@ fn field(line: &[u8]) -> (&[u8], &[u8]) {
     let (name, value) = match line.strip_prefix(b"data:") {
         Some(value) => (&line[..4], value),
         None => {
-            let colon = memchr::memchr(b':', line).unwrap_or(line.len());
+            let colon = bytes::find(b':', line).unwrap_or(line.len());
             (&line[..colon], line.get(colon + 1..).unwrap_or_default())
         }
     };

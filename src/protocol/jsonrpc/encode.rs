@@ -4,7 +4,7 @@
 //! members their order. Only line breaks between tokens become blanks, because the stdio binding
 //! forbids them inside a message (2026-07-28, Transports).
 
-use super::super::json;
+use super::super::{bytes, json};
 use super::{ErrorObject, Id};
 
 /// A request. `text_id` sends the id as a string, for servers that do not take numbers. `params` is
@@ -99,7 +99,7 @@ fn push_member(line: &mut String, key: &str, value: &str) {
 /// Appends JSON text with blanks for its line breaks. In JSON a line break can only stand between
 /// tokens, so that the meaning is kept.
 fn push_on_one_line(line: &mut String, mut value: &str) {
-    while let Some(at) = memchr::memchr2(b'\n', b'\r', value.as_bytes()) {
+    while let Some(at) = bytes::find_either(b'\n', b'\r', value.as_bytes()) {
         line.push_str(&value[..at]);
         line.push(' ');
         value = &value[at + 1..];

@@ -14,11 +14,16 @@ use simd_json::prelude::ValueIntoString as _;
 use simd_json::tape::Value;
 use simd_json::{Buffers, INPUT_PADDING, Tape};
 
+use super::super::bytes::Ability;
 use super::super::jsonrpc::scan;
 
 /// Longer texts are not copied to be parsed, in bytes. They are mostly one long string, which is
 /// found without a parser.
 const LARGE: usize = 256 << 10;
+
+/// The parser asks the processor what it can do. Before there is enough to read, that would take
+/// longer than to read it without.
+static WORTH_ASKING: Ability = Ability::new(|| true);
 
 /// A reader of payloads. It keeps its buffers from one payload to the next.
 ///
@@ -31,6 +36,11 @@ const LARGE: usize = 256 << 10;
 /// assert_eq!(name.as_deref(), Some("café"));
 /// ```
 pub struct Document {
+    /// What the parser works with, once it was needed.
+    parser: Option<Box<Parser>>,
+}
+
+struct Parser {
     /// The text that is being read, followed by the padding the parser wants.
     padded: Vec<u8>,
     buffers: Buffers,
@@ -50,16 +60,22 @@ enum Form<'a> {
 impl Document {
     /// A reader without a document.
     pub fn new() -> Document {
-        Document { padded: Vec::new(), buffers: Buffers::default(), tape: Tape::null() }
+        Document { parser: None }
     }
 
     /// Reads the JSON value that `text` is and lets `look` look into it.
     ///
     /// A text that is not JSON gives a node whose members end where the grammar does.
     pub fn read<R>(&mut self, text: &str, look: impl FnOnce(Node<'_>) -> R) -> R {
-        if text.len() > LARGE {
+        if text.len() > LARGE || !WORTH_ASKING.is_there(text.len()) {
             return look(Node(Form::Text(text)));
         }
+        self.parser.get_or_insert_default().read(text, look)
+    }
+}
+
+impl Parser {
+    fn read<R>(&mut self, text: &str, look: impl FnOnce(Node<'_>) -> R) -> R {
         self.padded.clear();
         self.padded.extend_from_slice(text.as_bytes());
         self.padded.resize(text.len() + INPUT_PADDING, b' ');
@@ -75,6 +91,12 @@ impl Document {
     }
 }
 
+impl Default for Parser {
+    fn default() -> Parser {
+        Parser { padded: Vec::new(), buffers: Buffers::default(), tape: Tape::null() }
+    }
+}
+
 impl Default for Document {
     fn default() -> Document {
         Document::new()
@@ -83,7 +105,8 @@ impl Default for Document {
 
 impl fmt::Debug for Document {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Document").field("room", &self.padded.capacity()).finish_non_exhaustive()
+        let room = self.parser.as_ref().map_or(0, |parser| parser.padded.capacity());
+        f.debug_struct("Document").field("room", &room).finish_non_exhaustive()
     }
 }
 

@@ -89,7 +89,7 @@ fn string(json: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::result::Kind;
+    use super::super::result::{Kind, Text};
     use super::*;
 
     #[test]
@@ -112,14 +112,15 @@ mod tests {
 
     #[test]
     fn messages_are_read_however_their_content_is_wrapped() {
-        let read = |text: &str| -> Vec<(String, Vec<Kind>)> {
-            let messages = messages(text, &mut Document::new());
-            let kinds = |message: Message<'_>| {
-                (message.role, message.content.into_iter().map(|block| block.kind).collect())
-            };
-            messages.into_iter().map(kinds).collect()
-        };
-        let text = |text: &str| vec![Kind::Text(text.to_owned())];
+        fn read(text: &str) -> Vec<(String, Vec<Kind<'_>>)> {
+            let messages = messages(text, &mut Document::new()).into_iter();
+            messages
+                .map(|Message { role, content }| {
+                    (role, content.into_iter().map(|block| block.kind).collect())
+                })
+                .collect()
+        }
+        let text = |text: &str| vec![Kind::Text(Text::Short(text.to_owned()))];
         assert_eq!(
             read(
                 r#"{"messages":[{"role":"user","content":{"type":"text","text":"a"}},

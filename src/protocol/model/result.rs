@@ -1,7 +1,12 @@
 //! What a tool call returned (2026-07-28, Tools: Tool Result).
 
+use std::borrow::Cow;
+
 use super::document::{Document, Node};
 use crate::protocol::jsonrpc::scan;
+
+/// Blocks of text that are longer are unescaped piece by piece when they are written, in bytes.
+const LONG: usize = 1 << 20;
 
 /// The result of `tools/call`, as far as this client looks at it.
 ///
@@ -9,8 +14,8 @@ use crate::protocol::jsonrpc::scan;
 /// that is not known is [`Kind::Unknown`], with its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallResult<'a> {
-    /// The content blocks, in order.
-    pub content: Vec<Block<'a>>,
+    /// `content`, as the text it came in; empty when there is none.
+    pub content: &'a str,
     /// `structuredContent`, as the text it came in.
     pub structured: Option<&'a str>,
     /// Whether the tool says that it failed.
@@ -21,16 +26,16 @@ pub struct CallResult<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block<'a> {
     /// What it holds.
-    pub kind: Kind,
+    pub kind: Kind<'a>,
     /// The text it came in.
     pub text: &'a str,
 }
 
 /// What a content block holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
+pub enum Kind<'a> {
     /// Text.
-    Text(String),
+    Text(Text<'a>),
     /// An image.
     Image(Media),
     /// A piece of audio.
@@ -55,6 +60,33 @@ pub enum Kind {
         /// Its type; empty when it has none.
         name: String,
     },
+}
+
+/// A text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Text<'a> {
+    /// What it says.
+    Short(String),
+    /// The JSON string it came in, so that it is in memory once.
+    Long(&'a str),
+}
+
+impl Text<'_> {
+    /// What it says.
+    pub fn to_str(&self) -> Cow<'_, str> {
+        match self {
+            Text::Short(text) => Cow::Borrowed(text),
+            Text::Long(quoted) => scan::unescape(quoted).unwrap_or_default(),
+        }
+    }
+
+    /// What it says, piece by piece.
+    pub fn pieces<E>(&self, mut take: impl FnMut(&str) -> Result<(), E>) -> Result<(), E> {
+        match self {
+            Text::Short(text) => take(text),
+            Text::Long(quoted) => scan::unescape_pieces(quoted, take),
+        }
+    }
 }
 
 /// The bytes of an image or a piece of audio.
@@ -91,18 +123,18 @@ impl<'a> CallResult<'a> {
     ///
     /// ```
     /// use mcpmini::protocol::model::document::Document;
-    /// use mcpmini::protocol::model::result::{CallResult, Kind};
+    /// use mcpmini::protocol::model::result::{CallResult, Kind, Text};
     /// let text = r#"{"content":[{"type":"text","text":"hi"}],"isError":true}"#;
-    /// let result = CallResult::read(text, &mut Document::new());
-    /// assert_eq!(result.content[0].kind, Kind::Text("hi".into()));
+    /// let result = CallResult::read(text);
     /// assert!(result.is_error);
+    /// let blocks = result.blocks(&mut Document::new());
+    /// assert_eq!(blocks[0].kind, Kind::Text(Text::Short("hi".into())));
     /// ```
-    pub fn read(text: &'a str, document: &mut Document) -> CallResult<'a> {
-        let mut result = CallResult { content: Vec::new(), structured: None, is_error: false };
-        let mut content = "";
+    pub fn read(text: &'a str) -> CallResult<'a> {
+        let mut result = CallResult { content: "", structured: None, is_error: false };
         for (key, value) in scan::members(text) {
             match &*key {
-                "content" => content = value,
+                "content" => result.content = value,
                 "structuredContent" => result.structured = Some(value),
                 // Whatever else a server writes there, it would not have to say that all is well.
                 "isError" => result.is_error = !matches!(value, "false" | "null"),
@@ -111,8 +143,12 @@ impl<'a> CallResult<'a> {
         }
         // Null is how some encoders write that there is none.
         result.structured = result.structured.filter(|text| *text != "null");
-        result.content = blocks(content, document);
         result
+    }
+
+    /// The content blocks, in order.
+    pub fn blocks(&self, document: &mut Document) -> Vec<Block<'a>> {
+        blocks(self.content, document)
     }
 }
 
@@ -133,6 +169,9 @@ pub(super) fn blocks<'a>(content: &'a str, document: &mut Document) -> Vec<Block
 }
 
 fn block<'a>(text: &'a str, document: &mut Document) -> Block<'a> {
+    if let Some(long) = long_text(text) {
+        return Block { kind: Kind::Text(Text::Long(long)), text };
+    }
     let kind = document.read(text, |root| {
         kind(root)
             .unwrap_or_else(|| Kind::Unknown { name: string(root, "type").unwrap_or_default() })
@@ -140,10 +179,18 @@ fn block<'a>(text: &'a str, document: &mut Document) -> Block<'a> {
     Block { kind, text }
 }
 
-fn kind(block: Node<'_>) -> Option<Kind> {
+/// The text of a long block of text, as it came.
+fn long_text(block: &str) -> Option<&str> {
+    if block.len() < LONG || scan::member(block, "type") != Some("\"text\"") {
+        return None;
+    }
+    scan::member(block, "text").filter(|text| text.starts_with('"'))
+}
+
+fn kind<'a>(block: Node<'_>) -> Option<Kind<'a>> {
     let text = |name| string(block, name);
     Some(match &*block.member("type")?.as_str()? {
-        "text" => Kind::Text(text("text")?),
+        "text" => Kind::Text(Text::Short(text("text")?)),
         "image" => Kind::Image(media(block)?),
         "audio" => Kind::Audio(media(block)?),
         "resource_link" => Kind::ResourceLink {
@@ -181,17 +228,18 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> String {
-        let result = CallResult::read(text, &mut Document::new());
-        let mut seen: Vec<_> = result.content.iter().map(|block| show(&block.kind)).collect();
+        let result = CallResult::read(text);
+        let blocks = result.blocks(&mut Document::new());
+        let mut seen: Vec<_> = blocks.iter().map(|block| show(&block.kind)).collect();
         seen.extend(result.structured.map(String::from));
         seen.extend(result.is_error.then(|| "failed".into()));
         seen.join(", ")
     }
 
-    fn show(kind: &Kind) -> String {
+    fn show(kind: &Kind<'_>) -> String {
         let media = |media: &Media| format!("{:?} {}", media.mime_type, media.base64);
         match kind {
-            Kind::Text(text) => format!("{text:?}"),
+            Kind::Text(text) => format!("{:?}", text.to_str()),
             Kind::Image(image) => format!("image {}", media(image)),
             Kind::Audio(audio) => format!("audio {}", media(audio)),
             Kind::ResourceLink { uri, name, title, description, mime_type } => {
@@ -213,6 +261,23 @@ mod tests {
     #[track_caller]
     fn check_block(block: &str, expected: &str) {
         check(&format!(r#"{{"content":[{block}]}}"#), expected);
+    }
+
+    #[test]
+    fn a_long_text_is_not_copied() {
+        let quoted = format!("\"{}\\n\"", "x".repeat(LONG));
+        let text = format!(r#"{{"content":[{{"type":"text","text":{quoted}}}]}}"#);
+        let blocks = CallResult::read(&text).blocks(&mut Document::new());
+        let Kind::Text(long @ Text::Long(found)) = &blocks[0].kind else { panic!("not long") };
+        assert!(text.as_bytes().as_ptr_range().contains(&found.as_ptr()));
+        assert!(long.to_str() == scan::unescape(&quoted).unwrap());
+        let mut whole = String::new();
+        let taken: Result<(), ()> = long.pieces(|piece| {
+            whole.push_str(piece);
+            Ok(())
+        });
+        assert!(taken == Ok(()) && whole == long.to_str());
+        check(&format!(r#"{{"content":[{{"type":5,"text":{quoted}}}]}}"#), "unknown ");
     }
 
     #[test]
@@ -294,7 +359,8 @@ mod tests {
     fn a_block_keeps_its_text() {
         let block = r#"{"type": "text", "text": "\ud83d", "n": 1.50}"#;
         let text = format!(r#"{{"content":[ {block} ]}}"#);
-        let result = CallResult::read(&text, &mut Document::new());
-        assert_eq!(result.content, [Block { kind: Kind::Text("\u{fffd}".into()), text: block }]);
+        let blocks = CallResult::read(&text).blocks(&mut Document::new());
+        let text = Text::Short("\u{fffd}".into());
+        assert_eq!(blocks, [Block { kind: Kind::Text(text), text: block }]);
     }
 }

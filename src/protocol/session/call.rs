@@ -80,7 +80,7 @@ impl Session {
             credentials: 0,
             input: Input::default(),
         };
-        self.calls.insert(ticket, open);
+        self.calls.insert(ticket, Box::new(open));
         match self.stage.failure().cloned() {
             Some(failure) => self.fail(ticket, failure),
             None => self.ready.push_back(ticket),
@@ -155,8 +155,8 @@ impl Session {
         if !self.requests.take_answered() {
             return;
         }
-        let waits = |(ticket, open): (&Ticket, &OpenCall)| open.idle_until.map(|_| *ticket);
-        let waiting: Vec<Ticket> = self.calls.iter().filter_map(waits).collect();
+        let waits = self.calls.iter().filter(|(_, open)| open.idle_until.is_some());
+        let waiting: Vec<Ticket> = waits.map(|(ticket, _)| *ticket).collect();
         waiting.into_iter().for_each(|ticket| self.rearm(ticket, now));
     }
 
@@ -299,7 +299,7 @@ impl Session {
         tickets.into_iter().for_each(|ticket| self.fail(ticket, failure.clone()));
     }
 
-    pub(super) fn close_call(&mut self, ticket: Ticket) -> Option<OpenCall> {
+    pub(super) fn close_call(&mut self, ticket: Ticket) -> Option<Box<OpenCall>> {
         let open = self.calls.remove(&ticket)?;
         if let Some(due) = open.due() {
             self.deadlines.remove(&(due, ticket));

@@ -137,7 +137,7 @@ pub struct Session {
     stage: Stage,
     about: Option<About>,
     pending: Pending<Purpose>,
-    calls: BTreeMap<Ticket, OpenCall>,
+    calls: BTreeMap<Ticket, Box<OpenCall>>,
     last_ticket: u64,
     /// Calls that can be sent as soon as the session is open.
     ready: VecDeque<Ticket>,

@@ -12,8 +12,6 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_channel::{Receiver, Sender};
-use async_io::Timer;
 use futures_lite::FutureExt;
 use smol::{LocalExecutor, Task};
 
@@ -25,6 +23,8 @@ use crate::protocol::message::{Delivery, Fault, Head, Listening};
 use crate::protocol::method::INITIALIZE;
 use crate::protocol::revision::{HttpCancel, Revision};
 use crate::protocol::{Incoming, Outgoing};
+use crate::reactor::Timer;
+use crate::reactor::queue::{self, Receiver, Sender};
 use crate::transport::{OUTBOX, sse};
 
 /// How long the rest of the queue waits for a server that does not acknowledge a message.
@@ -100,7 +100,7 @@ impl<'s, 'e> Carrier<'s, 'e> {
             endpoint,
             exchanges,
             end_session,
-            notes: async_channel::unbounded(),
+            notes: queue::unbounded(),
             queue: VecDeque::new(),
             open: HashMap::new(),
             turn: None,
@@ -208,7 +208,7 @@ impl<'s, 'e> Carrier<'s, 'e> {
 
     fn start_one_way(&mut self, head: Head, body: Arc<Vec<u8>>, then: Option<Task<()>>) {
         let endpoint = self.endpoint;
-        let (taking, taken) = async_channel::bounded(1);
+        let (taking, taken) = queue::bounded(1);
         let delivering = async move {
             exchange::one_way(endpoint, &head, &body, taking).await;
             drop(then);

@@ -4,7 +4,6 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use async_channel::Sender;
 use http::header::HeaderValue;
 
 use super::head;
@@ -15,6 +14,7 @@ use crate::protocol::message::{Fault, FaultKind, Head, Sent};
 use crate::protocol::method::INITIALIZE;
 use crate::protocol::revision::{Era, Revision};
 use crate::protocol::trace::Trace;
+use crate::reactor::queue::Sender;
 
 /// How answers come back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,8 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_channel::Sender;
-use async_io::Timer;
 use futures_lite::FutureExt;
 
 use super::carrier::Note;
@@ -18,6 +16,8 @@ use crate::protocol::jsonrpc::{Malformed, Unusual};
 use crate::protocol::message::{Ending, Fault, FaultKind, Head, Refused, Sent};
 use crate::protocol::method::INITIALIZE;
 use crate::protocol::trace::Direction;
+use crate::reactor::Timer;
+use crate::reactor::queue::Sender;
 use crate::transport::sse;
 
 /// How long a one-way message may wait for its acknowledgement.

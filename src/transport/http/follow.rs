@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use async_io::Timer;
 use futures_lite::FutureExt;
 
 use super::endpoint::Endpoint;
@@ -12,6 +11,7 @@ use super::messages::Asked;
 use crate::net::{Body, Reply};
 use crate::protocol::message::{Ending, Fault, FaultKind, Sent};
 use crate::protocol::revision::Revision;
+use crate::reactor::Timer;
 
 /// How long to wait before reconnecting when the server does not say.
 pub(super) const RECONNECTION_TIME: Duration = Duration::from_secs(1);

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use async_io::Timer;
 use futures_lite::FutureExt;
 
 use super::endpoint::Endpoint;
@@ -11,6 +10,7 @@ use super::follow::{RECONNECTION_TIME, is_event_stream};
 use crate::protocol::Incoming;
 use crate::protocol::message::Listening;
 use crate::protocol::revision::Revision;
+use crate::reactor::Timer;
 
 /// After what time a stream counts as open although the server has said nothing.
 ///

@@ -38,6 +38,7 @@ use crate::net::{Address, Lanes, Settings};
 use crate::protocol::Incoming;
 use crate::protocol::jsonrpc::Limits;
 use crate::protocol::message::{Fault, FaultKind, Sent};
+use crate::reactor::with_tasks;
 
 /// A server that is reached over HTTP.
 #[derive(Debug, Clone)]
@@ -76,5 +77,5 @@ pub(super) async fn carry(target: Target, binding: Binding, limits: Limits, port
     let endpoint = Endpoint::new(lanes, address, binding, sse_fallback, limits, port.inbox, trace);
     let exchanges = LocalExecutor::new();
     let carrier = Carrier::new(&endpoint, &exchanges, end_session);
-    exchanges.run(carrier.carry(&port.outbox, &port.calm)).await;
+    with_tasks(&exchanges, carrier.carry(&port.outbox, &port.calm)).await;
 }

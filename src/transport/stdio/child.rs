@@ -1,19 +1,25 @@
 //! The child process and everything it starts.
 
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Command, ExitStatus, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-use async_channel::Receiver;
-use async_io::Timer;
-use async_process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use futures_lite::{FutureExt, future};
+use rustix::fs::{Access, access};
 use rustix::process::{Pid, Signal, kill_process_group};
 
+use super::lifeline::Lifeline;
 use super::stderr::Stderr;
-use super::{End, Patience, Target, parent_death};
+use super::{End, Patience, Target};
+use crate::reactor::queue::Receiver;
+use crate::reactor::{self, Reader, Timer, Writer};
+
+/// How long to wait for the rest of the standard error of a child that has ended.
+const LAST_OUTPUT: Duration = Duration::from_millis(50);
 
 /// How long a child has between SIGTERM and SIGKILL when there is no more time to be polite.
 const LAST_MOMENT: Duration = Duration::from_millis(50);
@@ -22,15 +28,25 @@ const LAST_MOMENT: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub(crate) struct Group {
     child: Child,
+    exit: reactor::Exit,
     /// The group; it has the child's process id.
-    id: Option<Pid>,
+    id: Pid,
     /// The exit status, once the child is reaped.
     status: Option<ExitStatus>,
+    _lifeline: Lifeline,
+}
+
+/// Our ends of the pipes to a child.
+#[derive(Debug)]
+pub(crate) struct Pipes {
+    pub(crate) stdin: Writer,
+    pub(crate) stdout: Reader,
+    pub(crate) stderr: Reader,
 }
 
 impl Group {
     /// Starts the child, or says why it cannot be started.
-    pub(crate) fn spawn(target: &Target) -> Result<Group, String> {
+    pub(crate) fn spawn(target: &Target) -> Result<(Group, Pipes), String> {
         let program = target.program.to_string_lossy();
         if let Some(cwd) = &target.cwd
             && !cwd.is_dir()
@@ -41,43 +57,44 @@ impl Group {
                 cwd.display()
             ));
         }
-        let mut command = Command::new(&target.program);
-        command.args(&target.args).env_clear().envs(target.env.iter().cloned());
+        Group::start(target)
+            .map_err(|error| format!("cannot start \"{program}\": {}", reason(&error, &program)))
+    }
+
+    fn start(target: &Target) -> io::Result<(Group, Pipes)> {
+        let found = find(&target.program, &target.env);
+        let mut command = Command::new(found.as_deref().unwrap_or(target.program.as_ref()));
+        command.arg0(&target.program);
+        command.args(&target.args).env_clear().envs(target.env.iter().map(|(k, v)| (k, v)));
         if let Some(cwd) = &target.cwd {
             command.current_dir(cwd);
         }
         // A group of its own: it can be ended as a whole, and Ctrl-C reaches us first.
         command.process_group(0);
-        parent_death::tie(&mut command);
-        let mut command = async_process::Command::from(command);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let child = command
-            .kill_on_drop(true)
-            .spawn()
-            .map_err(|error| format!("cannot start \"{program}\": {}", reason(&error, &program)))?;
-        let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-        Ok(Group { child, id, status: None })
-    }
-
-    /// The three pipes, which can be taken once.
-    pub(crate) fn pipes(&mut self) -> (ChildStdin, ChildStdout, ChildStderr) {
-        let child = &mut self.child;
+        let (lifeline, theirs) = Lifeline::new()?;
+        let mut child = command.spawn()?;
+        let id = Pid::from_child(&child);
+        theirs.tie(id);
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
-            unreachable!("spawn asks for three pipes, and they are taken once");
+            unreachable!("three pipes were asked for");
         };
-        (stdin, stdout, stderr)
+        let exit = reactor::Exit::of(&child);
+        let group = Group { child, exit, id, status: None, _lifeline: lifeline };
+        let (stdin, stdout) = (Writer::new(stdin)?, Reader::new(stdout)?);
+        Ok((group, Pipes { stdin, stdout, stderr: Reader::new(stderr)? }))
     }
 
     /// Waits until the child has ended with an error, and then a little. One that ends well may have
     /// handed its pipes on to another process, which is the server then.
     pub(super) async fn failed(&mut self, patience: Duration) -> Option<End> {
-        let status = self.child.status().await.ok();
-        self.status = status;
-        if status.is_none_or(|status| status.success()) {
+        self.exit.wait().await;
+        self.status = self.child.wait().ok();
+        if self.status.is_none_or(|status| status.success()) {
             future::pending::<()>().await;
         }
-        after(patience).await;
+        Timer::after(patience).await;
         Some(End::Exited)
     }
 
@@ -89,7 +106,7 @@ impl Group {
     ) -> Option<ExitText> {
         if self.exited_within(patience).await {
             // A grandchild may hold the pipe open for ever; what the child wrote is there now.
-            stderr.ended().or(after(Duration::from_millis(50))).await;
+            stderr.ended().or(Timer::after(LAST_OUTPUT)).await;
         }
         self.status.map(ExitText)
     }
@@ -121,7 +138,8 @@ impl Group {
         // number as long as one process is in it, so the number cannot have passed to another.
         self.signal(Signal::KILL);
         if self.status.is_none() {
-            self.status = self.child.status().await.ok();
+            self.exit.wait().await;
+            self.status = self.child.wait().ok();
         }
     }
 
@@ -137,30 +155,47 @@ impl Group {
 
     /// Waits for the child to end, but no longer than that; tells whether it has.
     pub(crate) async fn exited_within(&mut self, patience: Duration) -> bool {
-        if self.status.is_some() {
-            return true;
+        if self.status.is_none() && reactor::timeout(patience, self.exit.wait()).await.is_some() {
+            self.status = self.child.wait().ok();
         }
-        let exit = async { self.child.status().await.ok() };
-        let timeout = async {
-            after(patience).await;
-            None
-        };
-        let status = exit.or(timeout).await;
-        self.status = status;
         self.status.is_some()
     }
 
     /// Sends a signal to all processes of the group.
     pub(crate) fn signal(&self, signal: Signal) {
-        if let Some(id) = self.id {
-            // It fails when the group is gone, which is what we want.
-            let _ = kill_process_group(id, signal);
+        // It fails when the group is gone, which is what we want.
+        let _ = kill_process_group(self.id, signal);
+    }
+}
+
+impl Drop for Group {
+    /// A group that was not ended is killed: nothing of a server outlives the conversation.
+    fn drop(&mut self) {
+        if self.status.is_none() {
+            self.signal(Signal::KILL);
+            let _ = self.child.wait();
         }
     }
 }
 
-async fn after(duration: Duration) {
-    Timer::after(duration).await;
+/// Where a program is that is named without its place: the first one in the child's `PATH`, as far
+/// as its directories do not depend on where the child is. `None` leaves it to the system to find
+/// it, for which that has to copy our address space.
+fn find(program: &OsStr, env: &[(OsString, OsString)]) -> Option<PathBuf> {
+    if program.as_encoded_bytes().contains(&b'/') {
+        return None;
+    }
+    let (_, path) = env.iter().rfind(|(name, _)| name == "PATH")?;
+    let mut directories = std::env::split_paths(path);
+    let found = directories.find_map(|directory| {
+        let file = directory.join(program);
+        (directory.is_relative() || is_executable(&file)).then_some(file)
+    });
+    found.filter(|file| file.is_absolute())
+}
+
+fn is_executable(file: &Path) -> bool {
+    access(file, Access::EXEC_OK).is_ok() && file.is_file()
 }
 
 fn reason(error: &io::Error, program: &str) -> String {

@@ -12,19 +12,16 @@
 //! patience, and so does everything else in its process group (2025-11-25, Lifecycle, Shutdown).
 
 mod child;
-mod parent_death;
+mod lifeline;
 mod stderr;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use async_io::Timer;
-use async_process::{ChildStdin, ChildStdout};
-use futures_lite::future;
-use futures_lite::{AsyncReadExt, AsyncWriteExt, FutureExt};
+use futures_lite::{FutureExt, future};
 
-pub(crate) use self::child::{ExitText, Group};
+pub(crate) use self::child::{ExitText, Group, Pipes};
 pub(crate) use self::stderr::Copy;
 use self::stderr::Stderr;
 pub use self::stderr::StderrPolicy;
@@ -34,6 +31,7 @@ use crate::protocol::jsonrpc::decode::Decoded;
 use crate::protocol::jsonrpc::{Limits, decode};
 use crate::protocol::message::{Fault, FaultKind, Incoming, Listening, Outgoing, Sent};
 use crate::protocol::trace::{Direction, Trace};
+use crate::reactor::{Reader, Timer, Writer};
 
 /// What to start.
 #[derive(Debug, Clone)]
@@ -84,17 +82,27 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 /// that it started may hold its output open for ever.
 const LAST_MESSAGES: Duration = Duration::from_secs(1);
 
-/// Starts the server and carries messages until the conversation ends; then sees to it that
-/// nothing of the server is left.
-pub async fn run(target: Target, limits: Limits, port: Port) {
-    let mut group = match Group::spawn(&target) {
-        Ok(group) => group,
+/// Starts the server, at once, and carries messages until the conversation ends; then sees to it
+/// that nothing of the server is left.
+pub fn run(target: Target, limits: Limits, port: Port) -> impl Future<Output = ()> {
+    let started = Group::spawn(&target);
+    carry(started, target, limits, port)
+}
+
+async fn carry(
+    started: Result<(Group, Pipes), String>,
+    target: Target,
+    limits: Limits,
+    port: Port,
+) {
+    let (mut group, Pipes { stdin, stdout, stderr }) = match started {
+        Ok(started) => started,
         Err(text) => {
             let fault = unreachable(text);
-            return drop(port.inbox.send(Incoming::Closed(fault)).await);
+            let _ = port.inbox.send(Incoming::Closed(fault)).await;
+            return;
         }
     };
-    let (stdin, stdout, stderr) = group.pipes();
     let stderr = Stderr::new(stderr, &target.stderr, port.stderr.clone());
     let drained = async {
         stderr.drain().await;
@@ -141,7 +149,7 @@ enum End {
 
 /// Reads messages until the output ends. What comes after the client has closed the connection is
 /// thrown away.
-async fn read(mut stdout: ChildStdout, limits: Limits, trace: &Trace, port: &Port) -> Option<End> {
+async fn read(mut stdout: Reader, limits: Limits, trace: &Trace, port: &Port) -> Option<End> {
     let mut lines = Lines::new(limits.message);
     let end = loop {
         match stdout.read(lines.spare()).await {
@@ -189,7 +197,7 @@ async fn report(line: Vec<u8>, limits: &Limits, trace: &Trace, port: &Port) -> b
 /// Writes what the client sends until it closes the connection, and then closes the input.
 ///
 /// Never gives up halfway through a message: a half line would spoil the next one.
-async fn write(stdin: ChildStdin, trace: &Trace, port: &Port) -> Option<End> {
+async fn write(stdin: Writer, trace: &Trace, port: &Port) -> Option<End> {
     let mut stdin = Some(stdin);
     let mut batch = Vec::new();
     while let Ok(outgoing) = port.outbox.recv().await {
@@ -198,7 +206,7 @@ async fn write(stdin: ChildStdin, trace: &Trace, port: &Port) -> Option<End> {
         while let Some(outgoing) = next {
             if let Outgoing::Listen(_) = outgoing {
                 // One channel carries everything: it is open already.
-                let _ = port.inbox.try_send(Incoming::Listening(Listening::Open));
+                let _ = port.inbox.push(Incoming::Listening(Listening::Open));
             }
             push_line(&mut batch, outgoing, trace);
             next = if batch.len() < BATCH { port.outbox.try_recv().ok() } else { None };

@@ -7,12 +7,11 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use async_channel::{Receiver, Sender};
-use async_io::Timer;
-use async_process::ChildStderr;
-use futures_lite::{AsyncReadExt, future};
+use futures_lite::future;
 
 use crate::env::streams::{Unwritten, strip_controls, write_now};
+use crate::reactor::queue::{self, Receiver, Sender};
+use crate::reactor::{Reader, Timer};
 use crate::transport::tail::Tail;
 
 /// How long to wait for whoever reads our own standard error.
@@ -34,7 +33,7 @@ pub enum StderrPolicy {
 /// Reads a server's standard error and keeps its end.
 #[derive(Debug)]
 pub(super) struct Stderr {
-    pipe: RefCell<Option<ChildStderr>>,
+    pipe: RefCell<Option<Reader>>,
     /// Where the end is kept; `None` when nobody wants it.
     tail: Option<Tail>,
     copy: RefCell<Copy>,
@@ -80,8 +79,8 @@ impl Copy {
 }
 
 impl Stderr {
-    pub(super) fn new(pipe: ChildStderr, policy: &StderrPolicy, tail: Tail) -> Stderr {
-        let (open, ended) = async_channel::bounded(1);
+    pub(super) fn new(pipe: Reader, policy: &StderrPolicy, tail: Tail) -> Stderr {
+        let (open, ended) = queue::bounded(1);
         Stderr {
             pipe: RefCell::new(Some(pipe)),
             tail: (*policy == StderrPolicy::Tail).then_some(tail),
@@ -95,12 +94,13 @@ impl Stderr {
     pub(super) async fn drain(&self) {
         let Some(mut pipe) = self.pipe.take() else { return };
         let mut copy = self.copy.take();
-        let mut chunk = [0; 8 * 1024];
-        while let Ok(length @ 1..) = pipe.read(&mut chunk).await {
-            let chunk = &chunk[..length];
-            copy.push(chunk).await;
+        while let Ok(chunk) = pipe.read_some().await {
+            if chunk.is_empty() {
+                break;
+            }
+            copy.push(&chunk).await;
             if let Some(tail) = &self.tail {
-                tail.push(chunk);
+                tail.push(&chunk);
             }
             // A server that never pauses must not keep the others from their turn.
             future::yield_now().await;
@@ -123,7 +123,7 @@ async fn copy_to_own(chunk: &[u8]) -> Result<(), Unwritten> {
     let mut rest = text.as_ref().map_or(chunk, |text| text.as_bytes());
     while !rest.is_empty() {
         match write_now(stderr, rest)? {
-            0 => drop(Timer::after(PAUSE).await),
+            0 => Timer::after(PAUSE).await,
             written => rest = &rest[written..],
         }
     }

@@ -14,26 +14,36 @@ use std::arch::x86_64::{
 use std::mem;
 
 use super::skip::Nest;
+use crate::protocol::bytes::Ability;
 
 const BLOCK: usize = 64;
 
-/// Like `skip::nest`; `None` when this processor cannot do it.
+/// Whether the processor can do what is compiled for it here.
+static ABILITY: Ability = Ability::new(is_able);
+
+/// Like `skip::nest`; `None` when this processor cannot do it, or was not asked yet.
 #[inline]
 pub(super) fn nest(text: &[u8], at: usize, room: usize) -> Option<Option<Nest>> {
     // SAFETY: the processor has every feature that the function is compiled for.
-    is_able().then(|| unsafe { nest_in_blocks(text, at, room) })
+    ABILITY
+        .is_there(text.len().saturating_sub(at))
+        .then(|| unsafe { nest_in_blocks(text, at, room) })
 }
 
-/// Like `skip::string`; `None` when this processor cannot do it.
+/// Like `skip::string`; `None` when this processor cannot do it, or was not asked yet.
 #[inline]
 pub(super) fn string(text: &[u8], at: usize) -> Option<Option<usize>> {
     // SAFETY: the processor has every feature that the function is compiled for.
-    is_able().then(|| unsafe { string_in_blocks(text, at) })
+    ABILITY.is_there(text.len().saturating_sub(at)).then(|| unsafe { string_in_blocks(text, at) })
 }
 
-/// Whether the processor has what the functions here are compiled for. The answer is remembered by
-/// the standard library.
-#[inline]
+/// From now on the processor helps, if it can.
+#[cfg(test)]
+pub(super) fn ask_at_once() {
+    ABILITY.is_there(usize::MAX);
+}
+
+/// Whether the processor has what the functions here are compiled for.
 fn is_able() -> bool {
     is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("bmi1")

@@ -22,7 +22,7 @@ mod string;
 use std::ops::Range;
 
 pub use parts::{Elements, Members, elements, member, members};
-pub use string::unescape;
+pub use string::{unescape, unescape_pieces};
 
 use cursor::{Cursor, Syntax};
 

@@ -2,6 +2,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::avx2;
+use crate::protocol::bytes::{self, TOPS, below, equal};
 
 /// What [`nest`] found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +36,13 @@ pub(super) fn string(text: &[u8], at: usize) -> Option<usize> {
         }
         long_string(text, at)
     })
+}
+
+/// From now on the fast loops are used where there are any.
+#[cfg(test)]
+pub(super) fn ask_at_once() {
+    #[cfg(target_arch = "x86_64")]
+    avx2::ask_at_once();
 }
 
 /// Like [`nest`], on every processor.
@@ -87,7 +95,7 @@ fn short_string(
 /// Looks for the end of a string of which `at` is in the middle, but not in an escape.
 fn long_string(text: &[u8], mut at: usize) -> Option<usize> {
     loop {
-        at += memchr::memchr2(b'"', b'\\', text.get(at..)?)?;
+        at += bytes::find_either(b'"', b'\\', text.get(at..)?)?;
         match text[at] {
             b'"' => return Some(at + 1),
             _ => at += 2,
@@ -111,11 +119,6 @@ pub(super) fn special(text: &[u8], mut at: usize) -> Option<usize> {
 /// The first special byte of eight, all of which are looked at together.
 #[inline(always)]
 pub(super) fn special_in(word: &[u8; 8]) -> Option<usize> {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const TOPS: u64 = ONES << 7;
-    // The top bit of every byte below `limit` gets set, and of none before the first such byte.
-    let below = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word;
-    let equal = |word: u64, byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
     let word = u64::from_le_bytes(*word);
     let found = (equal(word, b'"') | equal(word, b'\\') | below(word, b' ')) & TOPS;
     (found != 0).then_some(found.trailing_zeros() as usize / 8)
@@ -148,6 +151,7 @@ mod tests {
 
     #[test]
     fn strings_end_at_their_quote_wherever_it_stands() {
+        ask_at_once();
         let check = |text: &str, expected| {
             assert_eq!(string(text.as_bytes(), 0), expected, "{text}");
             assert_eq!(portable_string(text.as_bytes(), 0), expected, "{text}");

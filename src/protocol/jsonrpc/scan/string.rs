@@ -16,46 +16,76 @@ use super::skip::{is_special, special, special_in};
 /// ```
 pub fn unescape(quoted: &str) -> Option<Cow<'_, str>> {
     let body = quoted.strip_prefix('"')?.strip_suffix('"')?;
-    match special(body.as_bytes(), 0) {
-        None => Some(Cow::Borrowed(body)),
-        Some(at) => unescape_from(body.as_bytes(), at).map(Cow::Owned),
-    }
+    let Some(at) = special(body.as_bytes(), 0) else { return Some(Cow::Borrowed(body)) };
+    let mut out = vec![0; body.len() + ROOM];
+    out[..at].copy_from_slice(&body.as_bytes()[..at]);
+    let mut end = at;
+    unescape_into(body.as_bytes(), at, &mut out, &mut end)?;
+    out.truncate(end);
+    String::from_utf8(out).ok().map(Cow::Owned)
 }
 
-/// Unescapes `text`, in which `at` is the first byte that does not stand for itself.
-fn unescape_from(text: &[u8], mut at: usize) -> Option<String> {
-    let mut out = Vec::with_capacity(text.len());
-    out.extend_from_slice(&text[..at]);
-    loop {
+/// The value of a JSON string piece by piece, for strings that should not be in memory twice. `take`
+/// gets pieces of at most 64 KiB, in order. What `quoted` is has been checked: where it is no JSON
+/// string, the pieces end.
+pub fn unescape_pieces<E>(
+    quoted: &str,
+    mut take: impl FnMut(&str) -> Result<(), E>,
+) -> Result<(), E> {
+    let body = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    let text = body.unwrap_or_default().as_bytes();
+    let mut out = vec![0; 64 << 10];
+    let (mut at, mut end) = (0, 0);
+    while at < text.len() {
+        let stopped = unescape_into(text, at, &mut out, &mut end);
+        at = stopped.unwrap_or(text.len());
+        // The last character may have come in part.
+        let whole = match str::from_utf8(&out[..end]) {
+            Ok(piece) => piece.len(),
+            Err(cut) => cut.valid_up_to(),
+        };
+        if whole > 0 {
+            take(str::from_utf8(&out[..whole]).expect("it was just looked at"))?;
+        }
+        out.copy_within(whole..end, 0);
+        end -= whole;
+    }
+    Ok(())
+}
+
+/// How much room [`unescape_into`] wants for one step: a word, and a character in four bytes.
+const ROOM: usize = size_of::<u64>() + 4;
+
+/// Unescapes `text` from `at` on, until it or the room in `out` behind `end` comes to its end. Tells
+/// where it has come to; `None` where the text is no inside of a JSON string, with what comes before
+/// that in `out`.
+fn unescape_into(text: &[u8], mut at: usize, out: &mut [u8], end: &mut usize) -> Option<usize> {
+    while at < text.len() && out.len() - *end >= ROOM {
+        // Escapes are close together where there are any: to copy eight bytes too many is cheaper
+        // than to copy as many as there are.
+        let plain = match text[at..].first_chunk() {
+            Some(word) => {
+                out[*end..*end + word.len()].copy_from_slice(word);
+                special_in(word).unwrap_or(word.len())
+            }
+            None => {
+                out[*end] = text[at];
+                usize::from(!is_special(&text[at]))
+            }
+        };
+        at += plain;
+        *end += plain;
+        // A whole word without anything special is the usual case.
+        if plain == size_of::<u64>() || plain > 0 && text.len() - at < size_of::<u64>() {
+            continue;
+        }
         // A quote in here would be the end of the string.
         let escape = text[at..].strip_prefix(b"\\")?;
         let (character, length) = escaped(escape)?;
-        out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+        *end += character.encode_utf8(&mut out[*end..]).len();
         at += 1 + length;
-        match push_plain(text, at, &mut out) {
-            Some(special) => at = special,
-            None => break,
-        }
     }
-    String::from_utf8(out).ok()
-}
-
-/// Appends what stands for itself from `at` on, and tells where it ends.
-#[inline]
-fn push_plain(text: &[u8], mut at: usize, out: &mut Vec<u8>) -> Option<usize> {
-    // Escapes are close together where there are any: to copy eight bytes too many is cheaper than
-    // to copy as many as there are.
-    while let Some(word) = text[at..].first_chunk() {
-        out.extend_from_slice(word);
-        if let Some(plain) = special_in(word) {
-            out.truncate(out.len() - word.len() + plain);
-            return Some(at + plain);
-        }
-        at += word.len();
-    }
-    let end = text[at..].iter().position(is_special).map(|plain| at + plain);
-    out.extend_from_slice(&text[at..end.unwrap_or(text.len())]);
-    end
+    Some(at)
 }
 
 /// The character that an escape stands for, given what follows its backslash, and how many bytes
@@ -122,5 +152,35 @@ mod tests {
         check("\"a\nb\"", None);
         check("\"", None);
         check("a", None);
+    }
+
+    #[test]
+    fn pieces_are_the_whole() {
+        let pieces = |quoted: &str| {
+            let (mut whole, mut longest) = (String::new(), 0);
+            let taken: Result<(), ()> = unescape_pieces(quoted, |piece| {
+                longest = longest.max(piece.len());
+                whole.push_str(piece);
+                Ok(())
+            });
+            assert_eq!(taken, Ok(()));
+            (whole, longest)
+        };
+        let parts = ["x", "é", "🎉", r"\n", r"\u00e9", r"\ud83c\udf89", r"\ud83c", r"\\"];
+        for part in parts {
+            // Every part lies across every end of a piece in some of these.
+            for shift in 0..12 {
+                let quoted =
+                    format!("\"{}{}\"", "a".repeat(shift), part.repeat(80_000 / part.len()));
+                let (whole, longest) = pieces(&quoted);
+                assert!(whole == unescape(&quoted).unwrap(), "{part} after {shift}");
+                assert!(longest <= 64 << 10, "{longest}");
+            }
+        }
+        assert_eq!(pieces("\"\"").0, "");
+        assert_eq!(pieces("\"a\"").0, "a");
+        assert_eq!(pieces("7").0, "");
+        assert_eq!(pieces(r#""a\x""#).0, "a");
+        assert_eq!(unescape_pieces("\"a\"", |_| Err(7)), Err(7));
     }
 }

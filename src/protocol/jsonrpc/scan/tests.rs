@@ -127,6 +127,7 @@ fn random_strings_are_unescaped_as_serde_json_does() {
 
 #[test]
 fn both_loops_step_over_the_same() {
+    skip::ask_at_once();
     let mut random = Random::new(5);
     for round in 0..ROUNDS {
         let mut text = String::from("[");
@@ -146,6 +147,7 @@ fn both_loops_step_over_the_same() {
 
 #[test]
 fn runs_of_backslashes_are_followed_across_blocks() {
+    skip::ask_at_once();
     for before in 0..130 {
         for run in 0..130 {
             let (before, run) = ("x".repeat(before), "\\".repeat(run));
@@ -158,6 +160,7 @@ fn runs_of_backslashes_are_followed_across_blocks() {
 
 #[test]
 fn depth_is_counted_alike_wherever_it_is_reached() {
+    skip::ask_at_once();
     for before in 0..130 {
         for depth in 1..70 {
             let (open, close) = ("[".repeat(depth), "]".repeat(depth));

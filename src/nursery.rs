@@ -1,0 +1,304 @@
+//! Small blocks of memory, cheaply.
+//!
+//! musl's allocator asks the system for a page or two for every size of block, and gives them back
+//! when the last block of a size is freed. A call of a millisecond spends a quarter of it on that,
+//! and a long one half of its time in an allocator that is made to be small and hard to misuse.
+//! So small blocks are cut from memory that the process has anyway, one behind the other, and those
+//! that are freed are handed out again:
+//!
+//! ```text
+//! room   |AAAA|BB|CC|DDDDDDDD|..........................|
+//!              └──▶ free 2        ▲ next
+//! ```
+//!
+//! Blocks have sizes of a power of two, of which the smallest is their alignment. Long blocks come
+//! from musl, and so do all when the room is used up, or when two threads ask at the same moment.
+
+#![allow(unsafe_code, reason = "an allocator hands out raw memory")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::UnsafeCell;
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// How much there is, in bytes. Pages that are not used cost nothing.
+const ROOM: usize = 1 << 20;
+
+/// The smallest block is 16 bytes long, and every block is aligned to that.
+const SMALLEST: u32 = 4;
+
+/// The largest block is 16 KiB long.
+const LARGEST: u32 = 14;
+
+const SIZES: usize = (LARGEST - SMALLEST + 1) as usize;
+
+/// Small blocks from its own room, all others from the system.
+pub(crate) struct Nursery {
+    // What is always used stands before what mostly is not, so that it shares a page with others.
+    is_busy: AtomicBool,
+    books: UnsafeCell<Books>,
+    room: UnsafeCell<Room>,
+}
+
+#[repr(align(16))]
+struct Room {
+    _bytes: [u8; ROOM],
+}
+
+/// What is free.
+struct Books {
+    /// Where the part begins that was never handed out.
+    next: usize,
+    /// For every size the block that was freed last. Each begins with the address of the one before.
+    freed: [Option<NonNull<Freed>>; SIZES],
+}
+
+struct Freed {
+    before: Option<NonNull<Freed>>,
+}
+
+// SAFETY: `books` are used only by who has set `is_busy`, and the bytes of `room` only by who was
+// handed them, or by who has the books while they are free.
+unsafe impl Sync for Nursery {}
+
+impl Nursery {
+    pub(crate) const fn new() -> Nursery {
+        Nursery {
+            is_busy: AtomicBool::new(false),
+            books: UnsafeCell::new(Books { next: 0, freed: [None; SIZES] }),
+            room: UnsafeCell::new(Room { _bytes: [0; ROOM] }),
+        }
+    }
+
+    /// Has something done with the books, unless another thread has them.
+    #[inline(always)]
+    fn with_books<T>(&self, work: impl FnOnce(&mut Books) -> Option<T>) -> Option<T> {
+        if self.is_busy.swap(true, Ordering::Acquire) {
+            return None;
+        }
+        // SAFETY: nobody else has them, as `is_busy` was not set before.
+        let done = work(unsafe { &mut *self.books.get() });
+        self.is_busy.store(false, Ordering::Release);
+        done
+    }
+
+    fn start(&self) -> *mut u8 {
+        self.room.get().cast()
+    }
+
+    fn is_ours(&self, block: *mut u8) -> bool {
+        block.addr().wrapping_sub(self.start().addr()) < ROOM
+    }
+
+    /// A block that was freed, or a new one; `None` when the system has to help.
+    #[inline(always)]
+    fn take(&self, layout: Layout) -> Option<NonNull<u8>> {
+        let size = size_of_block(layout)?;
+        self.with_books(|books| {
+            let freed = &mut books.freed[(size - SMALLEST) as usize];
+            let mut begin = books.next;
+            if layout.align() > 1 << SMALLEST {
+                // Rare, and so not looked for among those that were freed.
+                let address = self.start().addr() + begin;
+                begin += address.wrapping_neg() & (layout.align() - 1);
+            } else if let Some(block) = *freed {
+                // SAFETY: it was put there by `give`, and nobody has written to it since.
+                *freed = unsafe { block.as_ref() }.before;
+                return Some(block.cast());
+            }
+            let end = begin + (1 << size);
+            if end > ROOM {
+                return None;
+            }
+            books.next = end;
+            // SAFETY: `begin` is inside of the room.
+            NonNull::new(unsafe { self.start().add(begin) })
+        })
+    }
+
+    /// Takes a block back. When the books are in use it is lost, which is rare and harmless.
+    #[inline(always)]
+    fn give(&self, block: *mut u8, layout: Layout) {
+        let size = size_of_block(layout);
+        self.with_books(|books| {
+            let freed = &mut books.freed[(size? - SMALLEST) as usize];
+            let block: NonNull<Freed> = NonNull::new(block)?.cast();
+            // SAFETY: the block is ours again; it has room for an address and is aligned for one.
+            unsafe { block.write(Freed { before: *freed }) };
+            *freed = Some(block);
+            Some(())
+        });
+    }
+}
+
+/// The size of the block for something, as a power of two; `None` when that is too long.
+#[inline(always)]
+fn size_of_block(layout: Layout) -> Option<u32> {
+    if layout.size() > 1 << LARGEST || layout.align() > 1 << LARGEST {
+        return None;
+    }
+    let longest = layout.size().max(1 << SMALLEST) - 1;
+    Some(usize::BITS - longest.leading_zeros())
+}
+
+// SAFETY: a block is handed out once until it is given back, is as long and as aligned as asked for,
+// and does not move. Blocks of the system go back to the system.
+unsafe impl GlobalAlloc for Nursery {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        match self.take(layout) {
+            Some(block) => block.as_ptr(),
+            // SAFETY: what the caller promises holds for the system, too.
+            None => unsafe { System.alloc(layout) },
+        }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        match self.take(layout) {
+            Some(block) => {
+                // SAFETY: the block is as long as that.
+                unsafe { block.write_bytes(0, layout.size()) };
+                block.as_ptr()
+            }
+            // SAFETY: what the caller promises holds for the system, too.
+            None => unsafe { System.alloc_zeroed(layout) },
+        }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        match self.is_ours(block) {
+            true => self.give(block, layout),
+            // SAFETY: what is not ours came from the system.
+            false => unsafe { System.dealloc(block, layout) },
+        }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        if !self.is_ours(block) {
+            // SAFETY: what is not ours came from the system.
+            return unsafe { System.realloc(block, layout, size) };
+        }
+        // SAFETY: the caller promises that the size is not too large.
+        let wanted = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
+        if size_of_block(wanted) == size_of_block(layout) {
+            return block;
+        }
+        // SAFETY: the new block is another one than the old, and both are as long as what is copied.
+        unsafe {
+            let new = self.alloc(wanted);
+            if !new.is_null() {
+                ptr::copy_nonoverlapping(block, new, layout.size().min(size));
+                self.give(block, layout);
+            }
+            new
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static NURSERY: Nursery = Nursery::new();
+
+    fn layout(size: usize, align: usize) -> Layout {
+        Layout::from_size_align(size, align).unwrap()
+    }
+
+    #[test]
+    fn blocks_have_the_next_power_of_two() {
+        let check = |size, align, expected: Option<u32>| {
+            assert_eq!(size_of_block(layout(size, align)), expected, "{size} bytes");
+        };
+        check(0, 1, Some(4));
+        check(1, 16, Some(4));
+        check(16, 1, Some(4));
+        check(17, 1, Some(5));
+        check(32, 1, Some(5));
+        check(16 << 10, 8, Some(14));
+        check((16 << 10) + 1, 8, None);
+        check(64, 32, Some(6));
+    }
+
+    /// Takes, fills, resizes and gives back blocks, and checks that each keeps what is in it.
+    fn use_blocks(seed: u64, rounds: usize) {
+        let mut random = seed;
+        let mut below = |limit: u64| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(seed | 1);
+            ((random >> 33) % limit) as usize
+        };
+        let mut held: Vec<(*mut u8, Layout, u8)> = Vec::new();
+        // SAFETY: every block is used as long as it is, and given back with its own layout.
+        unsafe {
+            for round in 0..rounds {
+                let mark = round as u8;
+                let size = [40, 300, 5000, 40_000][below(4)];
+                let layout = layout(1 + below(size), 1 << below(6));
+                match below(3) {
+                    0 => {
+                        let block = NURSERY.alloc_zeroed(layout);
+                        assert!(block.addr().is_multiple_of(layout.align()));
+                        assert!((0..layout.size()).all(|at| *block.add(at) == 0));
+                        block.write_bytes(mark, layout.size());
+                        held.push((block, layout, mark));
+                    }
+                    1 if !held.is_empty() => {
+                        let (block, old, mark) = held.swap_remove(below(held.len() as u64));
+                        let new = Layout::from_size_align(layout.size(), old.align()).unwrap();
+                        let block = NURSERY.realloc(block, old, new.size());
+                        let kept = old.size().min(new.size());
+                        assert!((0..kept).all(|at| *block.add(at) == mark));
+                        block.write_bytes(mark, new.size());
+                        held.push((block, new, mark));
+                    }
+                    _ if !held.is_empty() => {
+                        let (block, layout, mark) = held.swap_remove(below(held.len() as u64));
+                        assert!((0..layout.size()).all(|at| *block.add(at) == mark));
+                        NURSERY.dealloc(block, layout);
+                    }
+                    _ => (),
+                }
+            }
+            for (block, layout, _) in held {
+                NURSERY.dealloc(block, layout);
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_do_not_overlap_whoever_asks() {
+        std::thread::scope(|scope| {
+            for seed in 1..=4 {
+                scope.spawn(move || use_blocks(seed, 4_000));
+            }
+        });
+    }
+
+    #[test]
+    fn a_freed_block_is_handed_out_again() {
+        static NURSERY: Nursery = Nursery::new();
+        // SAFETY: as in `use_blocks`.
+        unsafe {
+            let first = NURSERY.alloc(layout(100, 8));
+            assert!(NURSERY.is_ours(first));
+            NURSERY.dealloc(first, layout(100, 8));
+            assert_eq!(NURSERY.alloc(layout(128, 1)), first);
+            assert_ne!(NURSERY.alloc(layout(128, 1)), first);
+        }
+    }
+
+    #[test]
+    fn when_the_room_is_used_up_the_system_helps() {
+        static NURSERY: Nursery = Nursery::new();
+        let size = layout(1 << LARGEST, 1);
+        // SAFETY: as in `use_blocks`.
+        unsafe {
+            let blocks: Vec<_> = (0..ROOM >> LARGEST).map(|_| NURSERY.alloc(size)).collect();
+            assert!(blocks.iter().all(|block| NURSERY.is_ours(*block)));
+            let other = NURSERY.alloc(size);
+            assert!(!other.is_null() && !NURSERY.is_ours(other));
+            NURSERY.dealloc(other, size);
+            NURSERY.dealloc(blocks[7], size);
+            assert_eq!(NURSERY.alloc(size), blocks[7]);
+        }
+    }
+}
