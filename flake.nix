@@ -35,8 +35,8 @@
               ./Cargo.toml
               ./LICENSE
               ./benches
-              ./build.rs
-              ./link
+              ./scripts/build.rs
+              ./scripts/link
               ./src
               ./tests # the manifest names the example that lies there
             ];

@@ -15,7 +15,7 @@ use mcpmini::env::{Env, ending};
 #[global_allocator]
 static NURSERY: nursery::Nursery = nursery::Nursery::new();
 
-/// Stands in for the function of libcurl that is called before `main` (see `build.rs`). It says that
+/// Stands in for the function of libcurl that is called before `main` (see `scripts/build.rs`). It says that
 /// all went well; libcurl does the same work again, and better, when it is used.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code, reason = "the linker looks for this name")]

@@ -95,7 +95,7 @@ fn no_address_nearby_is_let_through() {
                 Err(_) => true,
                 Ok(address) => {
                     let admitted = world.admits(&address, Source::Document(Zone::Public));
-                    let refusal = smol::block_on(admitted);
+                    let refusal = mcpmini::reactor::block_on(admitted);
                     matches!(refusal, Err(FetchError::Inwards { .. } | FetchError::Forbidden(_)))
                 }
             };
@@ -120,7 +120,8 @@ fn no_redirect_leads_nearby() {
         });
         let address = Address::parse("http://world.example/card.json").unwrap();
         let world = fetcher(&through(&server));
-        let error = smol::block_on(world.get(&address, Source::User, "*/*", 100)).unwrap_err();
+        let error =
+            mcpmini::reactor::block_on(world.get(&address, Source::User, "*/*", 100)).unwrap_err();
         let refused = matches!(
             error,
             FetchError::Inwards { .. } | FetchError::Forbidden(_) | FetchError::BadRedirect { .. }
@@ -151,7 +152,7 @@ fn a_name_that_changes_its_mind_is_asked_once() {
         let settings =
             Settings { connect_timeout: Duration::from_millis(500), ..Settings::default() };
         let fetched = fetcher(&settings).with_resolver(resolve);
-        let fetched = smol::block_on(fetched.get(&address, source, "*/*", 100));
+        let fetched = mcpmini::reactor::block_on(fetched.get(&address, source, "*/*", 100));
         (fetched.map(|it| it.status.as_u16()), asked.get())
     };
     let world = Source::Document(Zone::Public);

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `curl_global_init` replaced | Linux | see `src/main.rs` |
 //! | no tables for unwinding | static binary | a twentieth of its size |
-//! | nothing before `main` | static binary | see `link/static.ld` |
+//! | nothing before `main` | static binary | see `scripts/link/static.ld` |
 //! | functions of a call side by side | static binary | fewer pages to load |
 //!
 //! The last one needs the linker that comes with Rust. Without it the binary is the same, and its
@@ -15,13 +15,13 @@ use std::path::Path;
 use std::process::Command;
 
 /// Which functions a call goes through, made by `scripts/order-functions`.
-const ORDER: &str = "link/order.txt";
+const ORDER: &str = "scripts/link/order.txt";
 
 /// What is left out of the static binary.
-const SCRIPT: &str = "link/static.ld";
+const SCRIPT: &str = "scripts/link/static.ld";
 
 fn main() {
-    for file in ["build.rs", ORDER, SCRIPT] {
+    for file in ["scripts/build.rs", ORDER, SCRIPT] {
         println!("cargo::rerun-if-changed={file}");
     }
     let target = |what: &str| var(format!("CARGO_CFG_TARGET_{what}")).unwrap_or_default();
