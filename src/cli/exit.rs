@@ -76,7 +76,7 @@ pub const TABLE: &[Row] = &[
     row(Exit::Trust, "trust", "server not approved, or not what was pinned", "after approve"),
     row(Exit::Config, "config", "unknown server name, unset variable, bad file", "no"),
     row(Exit::InputRequired, "input_required", "the server asked back, no answer was given", "with answers"),
-    row(Exit::Mismatch, "mismatch", "the answer is not what was required", "no"),
+    row(Exit::Mismatch, "mismatch", "the answer is not what was required; nothing was found", "no"),
     row(Exit::Bug, "bug", "internal error, please report it", "no"),
     row(Exit::Timeout, "timeout", "a time limit was reached; it may have run", "only if idempotent"),
     row(Exit::NotExecutable, "not_executable", "session: the command cannot be executed", "no"),

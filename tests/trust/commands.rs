@@ -160,6 +160,27 @@ fn strictly_only_the_users_word_counts() {
     }
 }
 
+/// Whatever the words of the call are: strictly a tool is looked at before it is called.
+#[test]
+fn strictly_no_call_goes_out_unseen() {
+    for era in ERAS {
+        let world = World::new(era);
+        let told = world.expect(&["trust", "add", "demo"], 8, "");
+        world.expect(&["trust", "add", "demo", "--accept", &digest_in(&told)], 0, "");
+        world.patch(json!({ "tools": { "echo": { "description": "another" } } }));
+        let object = r#"{"text":"hi"}"#;
+        let request = r#"{"name":"echo","arguments":{"text":"hi"}}"#;
+        for words in [
+            &["call", "demo", "echo", object][..],
+            &["call", "demo", "echo", "--no-schema", "text=hi"],
+            &["rpc", "demo", "tools/call", request],
+        ] {
+            let outcome = run(world.scratch.mcpmini(words).env("MCPMINI_TRUST", "strict"));
+            assert_eq!((outcome.code, &*outcome.out), (8, ""), "{era}: {words:?}: {}", outcome.err);
+        }
+    }
+}
+
 #[test]
 fn a_variable_does_not_loosen_a_strict_policy() {
     let world = World::new("modern");

@@ -20,7 +20,8 @@ impl Consent<'_> {
 
     /// Whether a tool must be looked at before it is called, at the cost of a request.
     pub(in crate::cli) fn doubts(&self, tool: &str) -> bool {
-        let doubts = |record: &Record| record.doubts(tool, self.mode);
+        // Strictly, what a tool was the last time is not enough.
+        let doubts = |record: &Record| self.mode == Mode::Strict || record.doubts(tool, self.mode);
         self.is_locked() || self.enforces && self.record.as_ref().is_some_and(doubts)
     }
 

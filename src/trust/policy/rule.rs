@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Deserialize;
 
 use super::super::signature::Signer;
-use super::subject::{Place, Subject};
+use super::subject::{Place, Subject, host_name};
 use crate::config::quoting;
 
 /// Who may sign for, or be, which servers.
@@ -53,7 +53,7 @@ impl Host {
         let is_host = |c: char| c.is_ascii_alphanumeric() || "-._:[]".contains(c);
         match name.is_empty() || name.starts_with('.') || !name.chars().all(is_host) {
             true => Err(format!("\"{text}\" is no host; write example.com or *.example.com")),
-            false => Ok(Host(text.trim_end_matches('.').to_ascii_lowercase())),
+            false => Ok(Host(host_name(text))),
         }
     }
 

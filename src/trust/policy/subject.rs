@@ -1,5 +1,7 @@
 //! What a policy judges: a server that is about to be used.
 
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
 use super::super::signature::{Refusal, Verified};
 use crate::config::{Digest, Endpoint, Server};
 use crate::net::Address;
@@ -64,11 +66,44 @@ impl Place {
     pub(super) fn url(url: &str) -> Place {
         match Address::parse(url) {
             Ok(address) => {
-                let host = address.host().trim_end_matches('.').to_ascii_lowercase();
+                let host = host_name(address.host());
                 Place::Url { url: address.as_str().to_owned(), host }
             }
             // It will not be contacted either. No pattern of a host matches nothing.
             Err(_) => Place::Url { url: url.to_owned(), host: String::new() },
         }
+    }
+}
+
+/// A host in the one spelling that rules and servers are compared in: lower case, no dot at its end,
+/// and of an address that leads to the same machine in several ways the plainest one.
+pub(super) fn host_name(host: &str) -> String {
+    let host = host.trim_end_matches('.').to_ascii_lowercase();
+    let plain = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(&host);
+    let Ok(address) = plain.parse::<IpAddr>() else { return host };
+    match address.to_canonical() {
+        // What is not specified leads to the machine itself.
+        IpAddr::V4(address) if address.is_unspecified() => Ipv4Addr::LOCALHOST.to_string(),
+        IpAddr::V6(address) if address.is_unspecified() => format!("[{}]", Ipv6Addr::LOCALHOST),
+        IpAddr::V4(address) => address.to_string(),
+        IpAddr::V6(address) => format!("[{address}]"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_has_one_spelling() {
+        let check = |host: &str, expected: &str| assert_eq!(host_name(host), expected, "{host}");
+        check("Example.COM.", "example.com");
+        check("*.Example.com", "*.example.com");
+        check("127.0.0.1", "127.0.0.1");
+        check("[::ffff:127.0.0.1]", "127.0.0.1");
+        check("0.0.0.0", "127.0.0.1");
+        check("[::]", "[::1]");
+        check("::1", "[::1]");
+        check("[2001:DB8::0:1]", "[2001:db8::1]");
     }
 }
