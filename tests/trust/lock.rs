@@ -175,6 +175,21 @@ fn several_servers_are_locked_and_all_of_them_or_none() {
 }
 
 #[test]
+fn a_lock_goes_with_nothing_that_it_could_not_hold() {
+    let world = locked("modern");
+    let check = |words: &[&str], named: &str| {
+        let outcome = ci(&world, words);
+        assert_eq!((outcome.code, &*outcome.out), (2, ""), "{words:?}: {}", outcome.err);
+        assert!(outcome.err.contains(named), "{words:?}: {}", outcome.err);
+    };
+    check(&["call", "demo", "echo", "text=hi", "--cwd", "/"], "--cwd");
+    check(&["call", "demo", "echo", "text=hi", "--inherit-env"], "--inherit-env");
+    // What follows `--` is the command.
+    let outcome = world.run(&["session", "--lock", "mcpmini.lock.json", "demo", "--", "true"]);
+    assert_eq!(outcome.code, 2, "{}", outcome.err);
+}
+
+#[test]
 fn a_lock_is_of_all_there_is_whatever_else_is_said_about_trust() {
     let world = World::new("modern");
     let outcome = run(world.scratch.mcpmini(["lock", "demo"]).env("MCPMINI_TRUST", "off"));

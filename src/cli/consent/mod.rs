@@ -73,6 +73,9 @@ impl<'a> Consent<'a> {
         policy: policy::Mode,
     ) -> Result<Consent<'a>, Error> {
         let lock = run.globals.lock.as_ref().filter(|_| !matches!(run.command(), Command::Lock(_)));
+        if lock.is_some() && (overrides.cwd.is_some() || overrides.inherit_env) {
+            return Err(refusal::elsewhere());
+        }
         let looks = matches!(run.command(), Command::Trust(_) | Command::Lock(_));
         let mode = match (lock, run.settings.trust) {
             (Some(_), _) | (None, Trust::Strict) => Mode::Strict,

@@ -193,6 +193,13 @@ pub(super) fn unreadable(error: &PinError) -> Error {
     }
 }
 
+/// A command that runs elsewhere, or with other variables, is not what was locked.
+pub(super) fn elsewhere() -> Error {
+    let text =
+        "--cwd and --inherit-env do not go with --lock: what is locked runs as its definition says";
+    Error::new(Exit::Usage, text).phase(Phase::Usage).sent(Sent::No)
+}
+
 /// The error for a lock file that cannot be used.
 pub(in crate::cli) fn no_lock(error: &LockError) -> Error {
     Error::new(Exit::Config, format!("--lock: {error}")).phase(Phase::Trust).sent(Sent::No)

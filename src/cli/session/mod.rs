@@ -47,6 +47,12 @@ pub(super) async fn run(
     if run.globals.out.is_some() {
         return Err(usage("--out has no effect on session, which prints nothing itself"));
     }
+    if run.globals.lock.is_some() {
+        // It would hold the servers to it, and not the calls.
+        return Err(usage(
+            "--lock is for the commands inside of the session: give it to each of them",
+        ));
+    }
     let (closing, end) = async_channel::bounded(1);
     let (wanted, wants) = async_channel::unbounded();
     let scope = LocalExecutor::new();
