@@ -71,6 +71,19 @@ fn a_trace_has_every_message_as_it_was() {
 }
 
 #[test]
+fn headers_may_come_through_a_pipe() {
+    let scratch = Scratch::new();
+    let server = HttpDemo::start(&[]);
+    let words = ["ping", &server.url, "--trace", "t.jsonl", "--header-file", "/dev/stdin"];
+    let outcome = run_with_input(&mut scratch.mcpmini(words), Some(b"X-Team: red\n"));
+    assert_eq!(outcome.code, 0, "{}", outcome.err);
+    let sent: Vec<_> =
+        trace(&scratch, "t.jsonl").into_iter().filter(|line| line["dir"] == "out").collect();
+    assert!(!sent.is_empty());
+    assert!(sent.iter().all(|line| line["http"]["headers"]["x-team"] == "***"), "{sent:?}");
+}
+
+#[test]
 fn a_trace_of_http_has_heads_without_secrets() {
     let scratch = Scratch::new();
     let server = HttpDemo::start(&["--era", "legacy"]);

@@ -22,7 +22,7 @@ use super::watcher::Watcher;
 use crate::auth::{Authorizer, How, Person};
 use crate::cache::{Eras, Lists};
 use crate::client::{Access, Link, NoResult, Server};
-use crate::config::{self, Endpoint};
+use crate::config::{self, Endpoint, Overrides};
 use crate::env::Secret;
 use crate::protocol::Revision;
 use crate::protocol::opening::Certainty;
@@ -81,7 +81,7 @@ impl<'a> Contact<'a> {
     ) -> Result<Contact<'a>, Error> {
         let overrides = target::overrides(run)?;
         let resolved = config::resolve(word, run.env, &overrides).map_err(explain::config)?;
-        Contact::of(run, &resolved, executor)
+        Contact::admitted(run, &resolved, &overrides, executor)
     }
 
     /// Makes sure that a server that was found may be used.
@@ -90,13 +90,21 @@ impl<'a> Contact<'a> {
         resolved: &config::Resolved,
         executor: &'a LocalExecutor<'static>,
     ) -> Result<Contact<'a>, Error> {
-        let overrides = target::overrides(run)?;
-        trust::admit(resolved, run.env, &overrides).map_err(explain::trust)?;
+        Contact::admitted(run, resolved, &target::overrides(run)?, executor)
+    }
+
+    fn admitted(
+        run: &'a Run<'a>,
+        resolved: &config::Resolved,
+        overrides: &Overrides,
+        executor: &'a LocalExecutor<'static>,
+    ) -> Result<Contact<'a>, Error> {
+        trust::admit(resolved, run.env, overrides).map_err(explain::trust)?;
         let policies = policy::load(run)?;
-        let consent = Consent::open(run, resolved, &overrides, policies.mode())?;
-        let server = config::expand(resolved, &overrides, run.env).map_err(explain::config)?;
+        let consent = Consent::open(run, resolved, overrides, policies.mode())?;
+        let server = config::expand(resolved, overrides, run.env).map_err(explain::config)?;
         target::check_options(run, &server)?;
-        policy::admit(run, &policies, &server)?;
+        policy::admit(run, policies, &server)?;
         let mode = run.cache_mode();
         Ok(Contact {
             run,

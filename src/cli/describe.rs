@@ -9,9 +9,9 @@ use crate::protocol::model::tool::Tool;
 
 /// A command line that calls a tool, with a value for each argument that must be there.
 pub(super) fn command_line(server: &str, tool: &Tool) -> String {
-    let (server, name) = (quoting::quote(server), quoting::quote(&tool.name));
-    let line = format!("mcpmini call {server} {name} {}", arguments::example(tool));
-    line.trim_end().to_owned()
+    let words = ["mcpmini", "call", server, &tool.name];
+    let example = arguments::example(tool);
+    quoting::join(words.into_iter().chain(example.iter().map(String::as_str)))
 }
 
 /// What a tool does, what it takes, what it gives back, and how to call it.
@@ -113,5 +113,12 @@ Call it:
     fn what_is_not_there_is_left_out() {
         let shown = tool(&Tool::read(r#"{"name":"ping"}"#).unwrap(), "a b");
         assert_eq!(shown, "ping\n\nArguments:\n  none\n\nCall it:\n  mcpmini call 'a b' ping\n");
+    }
+
+    #[test]
+    fn a_command_line_is_one_line_whatever_the_schema_says() {
+        let text = r#"{"name":"t","inputSchema":{"properties":{"a":{"default":"it's\n"}},"required":["a"]}}"#;
+        let line = command_line("s", &Tool::read(text).unwrap());
+        assert_eq!(line, r"mcpmini call s t $'a=it\'s\n'");
     }
 }

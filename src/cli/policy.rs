@@ -22,9 +22,13 @@ use crate::trust::signature::{BUNDLE_LIMIT, BUNDLE_SUFFIX};
 /// What lists are asked for as.
 const LIST: &str = "application/jsonl, application/json;q=0.9, */*;q=0.1";
 
-/// Reads the policies.
-pub(super) fn load(run: &Run<'_>) -> Result<Policies, Error> {
-    Policies::load(run.env).map_err(failed)
+/// The policies, which are read once however many servers there are.
+pub(super) fn load<'r>(run: &'r Run<'_>) -> Result<&'r Policies, Error> {
+    if let Some(known) = run.policies.get() {
+        return Ok(known);
+    }
+    let policies = Policies::load(run.env).map_err(failed)?;
+    Ok(run.policies.get_or_init(|| policies))
 }
 
 /// Lets a server pass that the policies admit. It is not started or contacted for that.
@@ -112,7 +116,7 @@ fn check(run: &Run<'_>, word: &str) -> Result<Exit, Error> {
     let overrides = Overrides { dry_run: true, ..target::overrides(run)? };
     let resolved = config::resolve(word, run.env, &overrides).map_err(explain::config)?;
     let server = config::expand(&resolved, &overrides, run.env).map_err(explain::config)?;
-    let decisions = judge(run, &load(run)?, &server)?;
+    let decisions = judge(run, load(run)?, &server)?;
     let admitted = decisions.iter().all(|decision| decision.admits);
     match run.settings.output {
         Format::Json => output::write_line(run, &as_json(&server, admitted, &decisions))?,
@@ -162,7 +166,7 @@ fn as_json(server: &Server, admitted: bool, decisions: &[Decision]) -> String {
 
 /// Fetches the lists of which no copy is fresh; tells which cannot be fetched.
 async fn refresh(run: &Run<'_>) -> Result<Exit, Error> {
-    let policies = Policies::load(run.env).map_err(failed)?;
+    let policies = load(run)?;
     let mut failure = None;
     for url in policies.stale(run.env) {
         if let Err(error) = fetch(run, &url).await {
@@ -179,7 +183,7 @@ pub(super) async fn prepare(run: &Run<'_>) -> Result<(), Error> {
     if !uses_servers(run.command()) {
         return Ok(());
     }
-    let Ok(policies) = Policies::load(run.env) else {
+    let Ok(policies) = load(run) else {
         // It is told when the server is admitted, or not.
         return Ok(());
     };

@@ -13,10 +13,11 @@ use super::output::SIGPIPE;
 use super::terminal::Stream;
 use super::tracer::Tracer;
 use crate::cache::Mode;
-use crate::env::Env;
 use crate::env::signals::Endings;
+use crate::env::{Env, Secret};
 use crate::protocol::jsonrpc::Limits;
 use crate::protocol::trace::Trace;
+use crate::trust::policy::Policies;
 
 /// One run of the program.
 #[derive(Debug)]
@@ -33,6 +34,10 @@ pub(super) struct Run<'a> {
     pub(super) env: &'a Env,
     /// When everything must be over.
     pub(super) deadline: Option<Instant>,
+    /// The policies, once they were read.
+    pub(super) policies: OnceCell<Policies>,
+    /// The headers that the command line gives, once they were read.
+    pub(super) headers: OnceCell<Vec<(String, Secret)>>,
     command: &'a Command,
     warnings: Warnings,
     tracer: OnceCell<Tracer>,
@@ -55,6 +60,8 @@ impl<'a> Run<'a> {
             access: &invocation.access,
             tail: &invocation.tail,
             deadline: total.map(|total| Instant::now() + total),
+            policies: OnceCell::new(),
+            headers: OnceCell::new(),
             settings,
             env,
             command: &invocation.command,

@@ -222,7 +222,7 @@ impl<T> Flights<T> {
         match link.readiness(now) {
             Readiness::Open => (),
             Readiness::Draining | Readiness::Ending => return deadline,
-            Readiness::OpensAt(at) if at <= now => drop(link.open()),
+            Readiness::OpensAt(at) if at <= now => (),
             Readiness::OpensAt(at) => {
                 if link.is_hopeless() {
                     self.refuse_hopeless();

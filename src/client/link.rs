@@ -3,7 +3,6 @@
 use std::convert::Infallible;
 use std::time::Instant;
 
-use async_channel::Sender;
 use futures_lite::{FutureExt, future};
 use smol::LocalExecutor;
 
@@ -17,6 +16,7 @@ use crate::protocol::opening::Certainty;
 use crate::protocol::session::{Asker, Event, Profile};
 use crate::protocol::{Revision, Session};
 use crate::reactor::Timer;
+use crate::reactor::queue::{self, Sender};
 
 /// All it takes to open a server, again and again.
 #[derive(Debug, Clone)]
@@ -261,7 +261,7 @@ impl<'a> Link<'a> {
             // It will speak what it spoke; if not, the session finds out.
             self.access.certainty = Certainty::Remembered(about.revision);
         }
-        let (calm, until_calm_ends) = async_channel::bounded::<Infallible>(1);
+        let (calm, until_calm_ends) = queue::bounded::<Infallible>(1);
         let hurry = async move { until_calm_ends.recv().await };
         let done = self.access.executor.spawn(async move { client.close(hurry).await });
         self.ending = Some(Ending { done, calm });

@@ -113,8 +113,10 @@ impl NoResult {
     pub fn fate(&self) -> Fate {
         match self {
             NoResult::Failed(failure) => failure.fate(),
-            NoResult::Error(_) | NoResult::Odd(_) | NoResult::Asked(_) => Fate::Settled,
-            NoResult::Interrupted { .. } => Fate::Settled,
+            NoResult::Error(_)
+            | NoResult::Odd(_)
+            | NoResult::Asked(_)
+            | NoResult::Interrupted { .. } => Fate::Settled,
         }
     }
 }

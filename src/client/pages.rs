@@ -7,9 +7,8 @@ use crate::protocol::params::Params;
 /// Where a list stands: which page to ask for next.
 #[derive(Debug, Default)]
 pub struct Pages {
-    /// The cursors that were sent, JSON text.
+    /// The cursors that came, JSON text. The last one leads to the next page.
     seen: Vec<String>,
-    cursor: Option<String>,
 }
 
 /// A server sent a page that points to a page it sent before, so that the list has no end.
@@ -22,7 +21,7 @@ const MAX_PAGES: usize = 10_000;
 impl Pages {
     /// The parameters to ask for the next page with.
     pub fn params(&self) -> Params {
-        match &self.cursor {
+        match self.seen.last() {
             None => Params::new(),
             Some(cursor) => Params::new().with("cursor", cursor.clone()),
         }
@@ -38,7 +37,6 @@ impl Pages {
             return Err(RepeatedPage);
         }
         self.seen.push(next.to_owned());
-        self.cursor = Some(next.to_owned());
         Ok(true)
     }
 }

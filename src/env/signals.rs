@@ -55,10 +55,13 @@ impl Endings {
             return None;
         }
         let mut note = [0];
-        let taken = read(notes, &mut note).is_ok_and(|count| count == 1);
+        if read(notes, &mut note) != Ok(1) {
+            // The handler may have noted one since, and what it said must not be taken back.
+            return None;
+        }
         // There may be more.
-        NOTED.store(taken, Ordering::SeqCst);
-        taken.then_some(note[0].into())
+        NOTED.store(true, Ordering::SeqCst);
+        Some(note[0].into())
     }
 
     /// Waits until a signal has come, which somebody else may take. Never ready when all are

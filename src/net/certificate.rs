@@ -15,6 +15,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, SignatureScheme};
 
 use super::{Address, Settings};
+use crate::protocol::rfc3339;
 
 /// What can be seen of a certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -202,29 +203,16 @@ fn time(tag: u8, text: &str) -> Option<SystemTime> {
         text.strip_suffix('Z').filter(|it| it.bytes().all(|byte| byte.is_ascii_digit()))?;
     let (year, rest) = match (tag, digits.len()) {
         (UTC_TIME, 12) => {
-            let year: u64 = digits[..2].parse().ok()?;
+            let year: i64 = digits[..2].parse().ok()?;
             (if year < 50 { 2000 + year } else { 1900 + year }, &digits[2..])
         }
         (GENERALIZED_TIME, 14) => (digits[..4].parse().ok()?, &digits[4..]),
         _ => return None,
     };
-    let part = |at: usize| rest[at..at + 2].parse::<u64>().ok();
-    let (month, day) = (part(0)?, part(2)?);
-    if year < 1970 || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
-        return None;
-    }
-    let seconds = (part(4)? * 60 + part(6)?) * 60 + part(8)?;
-    let seconds = days_since_1970(year, month, day) * 86_400 + seconds;
+    let part = |at: usize| rest[at..at + 2].parse().ok();
+    let (date, time) = ([year, part(0)?, part(2)?], [part(4)?, part(6)?, part(8)?]);
+    let seconds = rfc3339::seconds(date, time)?.try_into().ok()?;
     SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds))
-}
-
-/// The days from the first of January 1970 to a date in the Gregorian calendar.
-fn days_since_1970(year: u64, month: u64, day: u64) -> u64 {
-    // Years begin in March here, so that the day of a leap year is their last.
-    let (year, month) = if month < 3 { (year - 1, month + 9) } else { (year, month - 3) };
-    let of_years = year * 365 + year / 4 - year / 100 + year / 400;
-    let of_months = (153 * month + 2) / 5;
-    of_years + of_months + day - 1 - 719_468
 }
 
 #[cfg(test)]

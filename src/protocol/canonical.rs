@@ -54,7 +54,7 @@ pub fn canonical(text: &str) -> Result<String, Ambiguous> {
 /// The canonical text of what [`parse`] returned.
 pub(crate) fn text_of(tree: &Tree<'_>) -> String {
     let mut out = String::new();
-    push(&mut out, tree);
+    push_tree(&mut out, tree, push_scalar);
     out
 }
 
@@ -71,12 +71,12 @@ fn check(tree: &Tree<'_>, depth: usize) -> Result<(), Ambiguous> {
     members.chain(tree.elements()).try_for_each(|value| check(value, depth - 1))
 }
 
-fn push(out: &mut String, tree: &Tree<'_>) {
+/// Appends a value, its members in order, and what is no text as `push_scalar` writes it.
+pub(super) fn push_tree(out: &mut String, tree: &Tree<'_>, push_scalar: fn(&mut String, &str)) {
     match tree {
-        Tree::Leaf(text) => match (tree.as_text(), text.parse::<f64>()) {
-            (Some(string), _) => json::push_string(out, &string),
-            (None, Ok(number)) => push_number(out, number),
-            (None, Err(_)) => out.push_str(text),
+        Tree::Leaf(text) => match tree.as_text() {
+            Some(string) => json::push_string(out, &string),
+            None => push_scalar(out, text),
         },
         Tree::Array(elements) => {
             out.push('[');
@@ -84,24 +84,41 @@ fn push(out: &mut String, tree: &Tree<'_>) {
                 if index > 0 {
                     out.push(',');
                 }
-                push(out, element);
+                push_tree(out, element, push_scalar);
             }
             out.push(']');
         }
         Tree::Object(members) => {
-            let mut members: Vec<_> = members.iter().collect();
-            members.sort_by(|(a, _), (b, _)| a.encode_utf16().cmp(b.encode_utf16()));
-            out.push('{');
-            for (index, (name, value)) in members.into_iter().enumerate() {
-                if index > 0 {
-                    out.push(',');
-                }
-                json::push_string(out, name);
-                out.push(':');
-                push(out, value);
-            }
-            out.push('}');
+            let members = members.iter().map(|(name, value)| (name.as_ref(), value));
+            push_object(out, members, |out, value| push_tree(out, value, push_scalar));
         }
+    }
+}
+
+/// Appends an object with its members in order. Those of one name keep theirs.
+pub(super) fn push_object<'n, V>(
+    out: &mut String,
+    members: impl IntoIterator<Item = (&'n str, V)>,
+    push_value: impl Fn(&mut String, V),
+) {
+    let mut members: Vec<_> = members.into_iter().collect();
+    members.sort_by(|(a, _), (b, _)| a.encode_utf16().cmp(b.encode_utf16()));
+    out.push('{');
+    for (index, (name, value)) in members.into_iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        json::push_string(out, name);
+        out.push(':');
+        push_value(out, value);
+    }
+    out.push('}');
+}
+
+fn push_scalar(out: &mut String, text: &str) {
+    match text.parse() {
+        Ok(number) => push_number(out, number),
+        Err(_) => out.push_str(text),
     }
 }
 

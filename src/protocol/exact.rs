@@ -6,7 +6,7 @@
 //! members with one name all are kept in their order, and what is nested deeper than 128 levels
 //! stays as it came.
 
-use super::canonical::push_number;
+use super::canonical::{push_number, push_object, push_tree};
 use super::decimal::Decimal;
 use super::json;
 use super::tree::Tree;
@@ -20,63 +20,19 @@ pub fn canonical(text: &str) -> String {
 
 /// The canonical text of an object with these members, each given by its name and JSON text.
 pub fn object<'a>(members: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
-    let mut members: Vec<_> = members.into_iter().collect();
-    members.sort_by(|(a, _), (b, _)| a.encode_utf16().cmp(b.encode_utf16()));
-    let mut out = String::from("{");
-    for (index, (name, text)) in members.into_iter().enumerate() {
-        push_name(&mut out, index, name);
-        push(&mut out, text);
-    }
-    out.push('}');
+    let mut out = String::new();
+    push_object(&mut out, members, push);
     out
 }
 
 fn push(out: &mut String, text: &str) {
     match Tree::parse(text) {
-        Ok(tree) => push_tree(out, &tree),
+        Ok(tree) => push_tree(out, &tree, push_scalar),
         Err(_) => json::push_string(out, text),
     }
 }
 
-fn push_tree(out: &mut String, tree: &Tree<'_>) {
-    match tree {
-        Tree::Leaf(text) => push_leaf(out, text, tree),
-        Tree::Array(elements) => {
-            out.push('[');
-            for (index, element) in elements.iter().enumerate() {
-                if 0 < index {
-                    out.push(',');
-                }
-                push_tree(out, element);
-            }
-            out.push(']');
-        }
-        Tree::Object(members) => {
-            let mut members: Vec<_> = members.iter().collect();
-            // The sort is stable: equal names stay in their order.
-            members.sort_by(|(a, _), (b, _)| a.encode_utf16().cmp(b.encode_utf16()));
-            out.push('{');
-            for (index, (name, value)) in members.into_iter().enumerate() {
-                push_name(out, index, name);
-                push_tree(out, value);
-            }
-            out.push('}');
-        }
-    }
-}
-
-fn push_name(out: &mut String, index: usize, name: &str) {
-    if 0 < index {
-        out.push(',');
-    }
-    json::push_string(out, name);
-    out.push(':');
-}
-
-fn push_leaf(out: &mut String, text: &str, tree: &Tree<'_>) {
-    if let Some(string) = tree.as_text() {
-        return json::push_string(out, &string);
-    }
+fn push_scalar(out: &mut String, text: &str) {
     let Some(exact) = Decimal::parse(text) else { return out.push_str(text) };
     // Every JSON number is one for Rust, too.
     let double: f64 = text.parse().unwrap_or(f64::INFINITY);

@@ -143,9 +143,9 @@ pub fn lists() -> impl Iterator<Item = &'static str> {
 /// The lists that are no longer what they were when the server sends this notification.
 pub fn changed_lists(notification: &str) -> &'static [&'static str] {
     match notification {
-        "notifications/tools/list_changed" => &[LIST_TOOLS],
-        "notifications/prompts/list_changed" => &[LIST_PROMPTS],
-        "notifications/resources/list_changed" => &[LIST_RESOURCES, LIST_TEMPLATES],
+        TOOLS_CHANGED => &[LIST_TOOLS],
+        PROMPTS_CHANGED => &[LIST_PROMPTS],
+        RESOURCES_CHANGED => &[LIST_RESOURCES, LIST_TEMPLATES],
         _ => &[],
     }
 }

@@ -11,7 +11,6 @@ pub struct Pending<T> {
     /// The number of `slots[0]`.
     first: u64,
     slots: VecDeque<Option<T>>,
-    waiting: usize,
 }
 
 /// What a number says about a response that carries it.
@@ -27,7 +26,7 @@ pub enum Found<T> {
 
 impl<T> Default for Pending<T> {
     fn default() -> Pending<T> {
-        Pending { first: 1, slots: VecDeque::new(), waiting: 0 }
+        Pending { first: 1, slots: VecDeque::new() }
     }
 }
 
@@ -35,7 +34,6 @@ impl<T> Pending<T> {
     /// Enters a request and returns the number to send it under.
     pub fn register(&mut self, request: T) -> u64 {
         self.slots.push_back(Some(request));
-        self.waiting += 1;
         self.first + self.slots.len() as u64 - 1
     }
 
@@ -48,7 +46,6 @@ impl<T> Pending<T> {
         let slot = usize::try_from(slot).unwrap_or(usize::MAX);
         let Some(request) = self.slots.get_mut(slot) else { return Found::Unknown };
         let Some(request) = request.take() else { return Found::Over };
-        self.waiting -= 1;
         while let Some(None) = self.slots.front() {
             self.slots.pop_front();
             self.first += 1;
@@ -60,16 +57,6 @@ impl<T> Pending<T> {
     pub fn get(&self, number: u64) -> Option<&T> {
         let slot = usize::try_from(number.checked_sub(self.first)?).ok()?;
         self.slots.get(slot)?.as_ref()
-    }
-
-    /// How many requests wait.
-    pub fn len(&self) -> usize {
-        self.waiting
-    }
-
-    /// Whether no request waits.
-    pub fn is_empty(&self) -> bool {
-        self.waiting == 0
     }
 }
 
@@ -89,7 +76,7 @@ mod tests {
         assert_eq!(pending.complete(4), Found::Unknown);
         assert_eq!(pending.complete(0), Found::Unknown);
         assert_eq!(pending.complete(u64::MAX), Found::Unknown);
-        assert_eq!((pending.len(), pending.get(2)), (1, Some(&'b')));
+        assert_eq!(pending.get(2), Some(&'b'));
         assert_eq!(pending.register('d'), 4);
     }
 
@@ -100,6 +87,6 @@ mod tests {
             let number = pending.register(());
             assert_eq!(pending.complete(number), Found::Waiting(()));
         }
-        assert!(pending.is_empty() && pending.slots.is_empty());
+        assert!(pending.slots.is_empty());
     }
 }

@@ -9,16 +9,16 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 
+use super::canonical::push_tree;
 use super::json;
 use super::jsonrpc::{ErrorObject, Id, encode, scan};
 use super::method;
 use super::params::Members;
+use super::session::SUBSCRIPTION;
 use super::tree::Tree;
 
 /// The member of `_meta` in which a modern request names its revision.
 const REVISION: &str = "io.modelcontextprotocol/protocolVersion";
-/// The member of `_meta` in which a notification names the `subscriptions/listen` it belongs to.
-const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// How much of a request that is not in the trace is told, in characters.
 const SHOWN: usize = 200;
@@ -308,44 +308,14 @@ fn key(method: &str, params: &str) -> Key {
 /// The same text for the same parameters: without `_meta`, members in order, no blanks.
 fn canonical(params: &str) -> String {
     let mut text = String::new();
-    if let Ok(tree) = Tree::parse(params) {
-        push_canonical(&mut text, &tree, true);
+    if let Ok(mut tree) = Tree::parse(params) {
+        if let Tree::Object(members) = &mut tree {
+            members.retain(|(name, _)| name != "_meta");
+        }
+        // Numbers stay as they were spelled.
+        push_tree(&mut text, &tree, String::push_str);
     }
     text
-}
-
-fn push_canonical(out: &mut String, tree: &Tree<'_>, is_top: bool) {
-    match tree {
-        Tree::Leaf(leaf) => match scan::unescape(leaf) {
-            Some(text) => json::push_string(out, &text),
-            None => out.push_str(leaf),
-        },
-        Tree::Array(elements) => {
-            out.push('[');
-            for (index, element) in elements.iter().enumerate() {
-                if 0 < index {
-                    out.push(',');
-                }
-                push_canonical(out, element, false);
-            }
-            out.push(']');
-        }
-        Tree::Object(members) => {
-            let kept = members.iter().filter(|(name, _)| !is_top || name != "_meta");
-            let mut kept: Vec<_> = kept.collect();
-            kept.sort_by(|(one, _), (other, _)| one.cmp(other));
-            out.push('{');
-            for (index, (name, value)) in kept.into_iter().enumerate() {
-                if 0 < index {
-                    out.push(',');
-                }
-                json::push_string(out, name);
-                out.push(':');
-                push_canonical(out, value, false);
-            }
-            out.push('}');
-        }
-    }
 }
 
 impl fmt::Display for BadTrace {

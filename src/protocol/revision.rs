@@ -79,8 +79,6 @@ pub struct Revision {
     pub request_meta: bool,
     /// Whether HTTP requests carry `MCP-Protocol-Version`.
     pub version_header: bool,
-    /// Whether HTTP servers may hand out an `Mcp-Session-Id`.
-    pub session_header: bool,
     /// Whether HTTP requests mirror method, name and parameters into headers.
     pub mirrored_headers: bool,
     /// Whether a broken event stream can be resumed by its last event ID.
@@ -110,7 +108,6 @@ static TABLE: [Revision; 5] = [
         batches: false,
         request_meta: false,
         version_header: false,
-        session_header: false,
         mirrored_headers: false,
         resumable: false,
         listen_stream: true,
@@ -129,7 +126,6 @@ static TABLE: [Revision; 5] = [
         batches: true,
         request_meta: false,
         version_header: false,
-        session_header: true,
         mirrored_headers: false,
         resumable: true,
         listen_stream: true,
@@ -148,7 +144,6 @@ static TABLE: [Revision; 5] = [
         batches: false,
         request_meta: false,
         version_header: true,
-        session_header: true,
         mirrored_headers: false,
         resumable: true,
         listen_stream: true,
@@ -167,7 +162,6 @@ static TABLE: [Revision; 5] = [
         batches: false,
         request_meta: false,
         version_header: true,
-        session_header: true,
         mirrored_headers: false,
         resumable: true,
         listen_stream: true,
@@ -186,7 +180,6 @@ static TABLE: [Revision; 5] = [
         batches: false,
         request_meta: true,
         version_header: true,
-        session_header: false,
         mirrored_headers: true,
         resumable: false,
         listen_stream: false,

@@ -7,24 +7,35 @@ const DAY: i64 = 24 * HOUR;
 /// Reads a date with a time, as `2026-11-29T10:00:00Z` or with an offset. Fractions of a second are
 /// dropped. `None` when it is something else, or no date of the calendar.
 pub fn parse(text: &str) -> Option<i64> {
-    // A leap second is the first one of the next minute, as the operating system counts it.
     let (date, time) = (text.get(..10)?, text.get(11..19)?);
     if !text.is_ascii() || !matches!(text.as_bytes()[10], b'T' | b't') {
         return None;
     }
-    let [year, month, day] = numbers(date, '-', [4, 2, 2])?;
-    let [hour, minute, second] = numbers(time, ':', [2, 2, 2])?;
-    let is_date = (1..=12).contains(&month) && (1..=days_of(year, month)).contains(&day);
-    if !is_date || 23 < hour || 59 < minute || 60 < second {
-        return None;
-    }
+    let local = seconds(numbers(date, '-', [4, 2, 2])?, numbers(time, ':', [2, 2, 2])?)?;
     let mut rest = &text[19..];
     if let Some(fraction) = rest.strip_prefix('.') {
         let end = fraction.find(|c: char| !c.is_ascii_digit())?;
         rest = fraction.get(end..).filter(|_| 0 < end)?;
     }
-    let since_midnight = hour * HOUR + minute * MINUTE + second;
-    Some(days_since_1970(year, month, day) * DAY + since_midnight - offset(rest)?)
+    Some(local - offset(rest)?)
+}
+
+/// Whether a text is a date, as `2026-11-29`.
+pub fn is_date(text: &str) -> bool {
+    numbers(text, '-', [4, 2, 2]).is_some_and(|date| seconds(date, [0; 3]).is_some())
+}
+
+/// The moment of a date (year, month, day) and a time (hour, minute, second) in UTC; `None` when
+/// there is no such date or time in the years 0 to 9999.
+pub fn seconds([year, month, day]: [i64; 3], [hour, minute, second]: [i64; 3]) -> Option<i64> {
+    let is_date = (0..=9999).contains(&year)
+        && (1..=12).contains(&month)
+        && (1..=days_of(year, month)).contains(&day);
+    // A leap second is the first one of the next minute, as the operating system counts it.
+    let is_time =
+        (0..=23).contains(&hour) && (0..=59).contains(&minute) && (0..=60).contains(&second);
+    let since_midnight = || hour * HOUR + minute * MINUTE + second;
+    (is_date && is_time).then(|| days_since_1970(year, month, day) * DAY + since_midnight())
 }
 
 /// The text of a moment, in UTC: `2026-11-29T10:00:00Z`. Meant for the years 0 to 9999.
@@ -50,7 +61,8 @@ fn numbers(text: &str, separator: char, digits: [usize; 3]) -> Option<[i64; 3]> 
         let part = parts.next().filter(|part| part.len() == digits)?;
         part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse().ok())?
     };
-    Some([next(digits[0])?, next(digits[1])?, next(digits[2])?])
+    let numbers = [next(digits[0])?, next(digits[1])?, next(digits[2])?];
+    parts.next().is_none().then_some(numbers)
 }
 
 /// How many seconds local time is ahead.

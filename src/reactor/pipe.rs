@@ -43,6 +43,8 @@ impl Reader {
     pub async fn read_some(&mut self) -> io::Result<Vec<u8>> {
         readable(&self.descriptor).await;
         let mut block = vec![0; if self.may_have_more { 8 << 10 } else { 512 }];
+        // There is something, or was: to ask again would be in vain.
+        self.may_have_more = true;
         let length = self.read(&mut block).await?;
         block.truncate(length);
         Ok(block)
@@ -69,9 +71,7 @@ impl Reader {
             }
         }
     }
-}
 
-impl Reader {
     /// Makes a full pipe hold more, so that its two ends wait less for each other. Where the system
     /// does not allow that, nothing is lost.
     fn widen(&mut self) {

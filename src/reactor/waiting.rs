@@ -74,8 +74,7 @@ impl Drop for Running {
 pub(super) fn wait(alarm: &Alarm, patient: bool) {
     let woken = with_waiting(|waiting| {
         let patient = alarm.may_sleep() && patient;
-        let fired = waiting.poll(alarm, patient);
-        let mut woken = fired;
+        let mut woken = waiting.poll(alarm, patient);
         woken.extend(waiting.take_due());
         woken
     });

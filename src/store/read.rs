@@ -60,7 +60,8 @@ pub fn read(path: &Path, limit: u64, guard: Guard) -> Result<Option<Vec<u8>>, Fa
         check(path, &metadata, guard).map_err(fault)?;
     }
     let mut bytes = Vec::with_capacity(metadata.len().min(limit) as usize + 1);
-    let taken = Patient(&file).take(limit + 1).read_to_end(&mut bytes);
+    let file = Patient { file: &file, is_pipe: metadata.file_type().is_fifo() };
+    let taken = file.take(limit + 1).read_to_end(&mut bytes);
     taken.map_err(Fault::io(path, Action::Read))?;
     if bytes.len() as u64 > limit {
         return Err(fault(Reason::TooLarge { limit }));
@@ -87,28 +88,27 @@ fn open(path: &Path) -> io::Result<File> {
 const SILENCE: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
 
 /// Reads a file, or a pipe that somebody may yet write to. A signal ends the wait.
-struct Patient<'f>(&'f File);
+struct Patient<'f> {
+    file: &'f File,
+    is_pipe: bool,
+}
 
 impl Read for Patient<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self.0.read(buffer) {
+        match self.file.read(buffer) {
             // A pipe that nobody has opened for writing yet looks like one that is at its end.
-            Ok(0) if is_pipe(self.0)? => (),
+            Ok(0) if self.is_pipe => (),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => (),
             done => return done,
         }
-        match poll(&mut [PollFd::new(&self.0, PollFlags::IN)], Some(&SILENCE)) {
+        match poll(&mut [PollFd::new(&self.file, PollFlags::IN)], Some(&SILENCE)) {
             Ok(0) => Err(io::Error::new(io::ErrorKind::TimedOut, "nothing comes")),
-            Ok(_) => self.0.read(buffer),
+            Ok(_) => self.file.read(buffer),
             // `Interrupted` would be tried again.
             Err(Errno::INTR) => Err(io::Error::other("interrupted")),
             Err(errno) => Err(errno.into()),
         }
     }
-}
-
-fn is_pipe(file: &File) -> io::Result<bool> {
-    Ok(file.metadata()?.file_type().is_fifo())
 }
 
 /// Whether the error says that there is no such file.

@@ -16,16 +16,7 @@ const ATTEMPTS: u32 = 32;
 /// Puts a file with these bytes in the place of `path`, mode 0600. Directories that are missing are
 /// made. A symbolic link stays, and the file it points to is replaced.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Fault> {
-    let fault = || Fault::io(path, Action::Write);
-    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let directory = path.parent().unwrap_or(Path::new("/"));
-    create_dir(directory)?;
-    let (mut file, temporary) = create_beside(path, 0o600).map_err(fault())?;
-    let done = file.write_all(bytes).and_then(|()| fs::rename(&temporary, path));
-    if done.is_err() {
-        let _ = fs::remove_file(&temporary);
-    }
-    done.map_err(fault())
+    put(path, bytes, Access::Private, |_| Ok(()))
 }
 
 /// Who may read a file that is written anew.
@@ -39,17 +30,25 @@ pub enum Access {
 
 /// The same for a file that nobody could make again: it is on the disk before the old one is gone.
 pub fn rewrite(path: &Path, bytes: &[u8], access: Access) -> Result<(), Fault> {
+    put(path, bytes, access, File::sync_all)
+}
+
+fn put(
+    path: &Path,
+    bytes: &[u8],
+    access: Access,
+    settle: impl FnOnce(&File) -> io::Result<()>,
+) -> Result<(), Fault> {
     let fault = || Fault::io(path, Action::Write);
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     create_dir(path.parent().unwrap_or(Path::new("/")))?;
-    let old = match access {
-        Access::Private => None,
-        Access::Kept => fs::metadata(path).ok().map(|old| old.permissions()),
+    let (mode, old) = match access {
+        Access::Private => (0o600, None),
+        Access::Kept => (0o666, fs::metadata(path).ok().map(|old| old.permissions())),
     };
-    let mode = if access == Access::Private { 0o600 } else { 0o666 };
     let (mut file, temporary) = create_beside(path, mode).map_err(fault())?;
     let permitted = old.map_or(Ok(()), |old| file.set_permissions(old));
-    let written = permitted.and_then(|()| file.write_all(bytes)).and_then(|()| file.sync_all());
+    let written = permitted.and_then(|()| file.write_all(bytes)).and_then(|()| settle(&file));
     let done = written.and_then(|()| fs::rename(&temporary, path));
     if done.is_err() {
         let _ = fs::remove_file(&temporary);

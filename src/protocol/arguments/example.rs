@@ -21,12 +21,12 @@ const EFFORT: usize = 64;
 /// A moment, for formats that want one.
 const MOMENT: &str = "2030-01-31T12:00:00Z";
 
-/// Words that call a tool, ready for a shell: `title=text 'labels:=["text"]'`.
+/// Words that call a tool: `title=text`, `labels:=["text"]`. A shell wants some of them in quotes.
 ///
 /// They set the parameters that are required, or the first few when none is. Values come from the
 /// schema where it has some (`examples`, `default`, `enum`), otherwise they only have the right
 /// type. Empty when the tool has no parameters.
-pub fn example(tool: &Tool) -> String {
+pub fn example(tool: &Tool) -> Vec<String> {
     let schema = tool.schema();
     let shape = schema.shape();
     let mut keys = required(&shape);
@@ -35,8 +35,7 @@ pub fn example(tool: &Tool) -> String {
     }
     // No word has an empty key.
     keys.retain(|key| !key.is_empty());
-    let words = keys.iter().map(|key| shell_word(&word(key, &shape.property(key).shape())));
-    words.collect::<Vec<_>>().join(" ")
+    keys.iter().map(|key| word(key, &shape.property(key).shape())).collect()
 }
 
 /// The keys an object must have; of a union, those of its first branch.
@@ -125,45 +124,18 @@ fn object(shape: &Shape<'_>, effort: usize) -> String {
     format!("{{{}}}", members.collect::<Vec<_>>().join(","))
 }
 
-/// A word as a POSIX shell must see it.
-fn shell_word(word: &str) -> String {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "_@%+=:,./-".contains(letter);
-    if word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::{Options, build, parse};
     use super::*;
 
-    /// The words of an example, as a shell would split them.
-    fn words(line: &str) -> Vec<String> {
-        let (mut words, mut word, mut quoted) = (Vec::new(), String::new(), false);
-        let mut letters = line.chars();
-        while let Some(letter) = letters.next() {
-            match letter {
-                '\'' => quoted = !quoted,
-                '\\' if !quoted => word.extend(letters.next()),
-                ' ' if !quoted => words.push(std::mem::take(&mut word)),
-                _ => word.push(letter),
-            }
-        }
-        if !line.is_empty() {
-            words.push(word);
-        }
-        words
-    }
-
     /// The example, and the arguments that come of it. They must satisfy the schema.
     #[track_caller]
     fn check(schema: &str, expected: &str, arguments: &str) {
         let tool = Tool::read(&format!(r#"{{"name":"t","inputSchema":{schema}}}"#)).unwrap();
-        let line = example(&tool);
-        assert_eq!(line, expected, "{schema}");
-        let words = parse(&words(&line), &[]).unwrap();
+        let words = example(&tool);
+        assert_eq!(words.join(" "), expected, "{schema}");
+        let words = parse(&words, &[]).unwrap();
         let built = build(&words, &[], Some(&tool.schema()), Options::default());
         assert_eq!(built.as_deref(), Ok(arguments), "{schema}");
     }
@@ -184,12 +156,12 @@ mod tests {
         check_one(r#"{"type":"integer","minimum":0.5}"#, "v=1", "1");
         check_one(r#"{"type":"boolean"}"#, "v=true", "true");
         check_one(r#"{"type":"null"}"#, "v=null", "null");
-        check_one(r#"{"type":"array"}"#, "'v:=[]'", "[]");
-        check_one(r#"{"type":"array","items":{"type":"integer"}}"#, "'v:=[1]'", "[1]");
-        check_one(r#"{"type":"object"}"#, "'v={}'", "{}");
+        check_one(r#"{"type":"array"}"#, "v:=[]", "[]");
+        check_one(r#"{"type":"array","items":{"type":"integer"}}"#, "v:=[1]", "[1]");
+        check_one(r#"{"type":"object"}"#, "v={}", "{}");
         check_one(
             r#"{"type":"object","properties":{"n":{"type":"number"}},"required":["n"]}"#,
-            r#"'v={"n":1}'"#,
+            r#"v={"n":1}"#,
             r#"{"n":1}"#,
         );
         check_one(r#"{"type":"string","format":"date"}"#, "v=2030-01-31", "\"2030-01-31\"");
@@ -199,10 +171,10 @@ mod tests {
     fn an_example_takes_a_value_that_the_schema_gives() {
         check_one(r#"{"enum":["a","b"]}"#, "v=a", r#""a""#);
         check_one(r#"{"const":7}"#, "v=7", "7");
-        check_one(r#"{"type":"string","default":"it's"}"#, r"'v=it'\''s'", r#""it's""#);
-        check_one(r#"{"type":"string","examples":["x y"],"default":"d"}"#, "'v=x y'", r#""x y""#);
+        check_one(r#"{"type":"string","default":"it's"}"#, "v=it's", r#""it's""#);
+        check_one(r#"{"type":"string","examples":["x y"],"default":"d"}"#, "v=x y", r#""x y""#);
         check_one(r#"{"type":"string","default":"@home"}"#, "v=@@home", r#""@home""#);
-        check_one(r#"{"type":["string","null"],"default":"null"}"#, r#"'v:="null"'"#, r#""null""#);
+        check_one(r#"{"type":["string","null"],"default":"null"}"#, r#"v:="null""#, r#""null""#);
         check_one(r#"{"type":"string","default":null}"#, "v=text", r#""text""#);
         check_one(r#"{"type":"integer","default":"wrong"}"#, "v=1", "1");
         check_one(r#"{"type":"number","default":1.50}"#, "v=1.50", "1.50");
@@ -220,7 +192,7 @@ mod tests {
         check(r#"{"properties":{"a":{},"b":{}},"required":["b"]}"#, "b=text", r#"{"b":"text"}"#);
         check(
             r#"{"properties":{"a.b":{},"@c":{},"":{}}}"#,
-            r"'a\.b=text' '\@c=text'",
+            r"a\.b=text \@c=text",
             r#"{"a.b":"text","@c":"text"}"#,
         );
         check(
@@ -236,11 +208,11 @@ mod tests {
             "properties":{"n":{"type":"integer"},"of":{"type":"array","items":{"$ref":"#/$defs/N"}}},"required":["n","of"]}}}"##;
         check(
             tree,
-            r#"'v={"n":1,"of":[{"n":1,"of":[]}]}'"#,
+            r#"v={"n":1,"of":[{"n":1,"of":[]}]}"#,
             r#"{"v":{"n":1,"of":[{"n":1,"of":[]}]}}"#,
         );
         let endless = r##"{"properties":{"a":{"$ref":"#"},"b":{"$ref":"#"}},"required":["a","b"],"allOf":[{"$ref":"#"},{"$ref":"#"}]}"##;
         let tool = Tool::read(&format!(r#"{{"name":"t","inputSchema":{endless}}}"#)).unwrap();
-        assert!(example(&tool).len() < 2_000);
+        assert!(example(&tool).concat().len() < 2_000);
     }
 }

@@ -132,12 +132,14 @@ impl Session {
                 continue;
             }
             let Some(open) = self.calls.get_mut(&ticket) else { continue };
-            let call = open.call.clone();
+            // Nobody looks at it meanwhile, and its arguments may be long.
+            let call = std::mem::take(&mut open.call);
             let more = open.input.take_retry();
             let more: Vec<(&str, &str)> =
                 more.iter().map(|(name, value)| (*name, value.as_str())).collect();
             let id = self.request(Purpose::Call(ticket), revision, &call, &more);
             if let Some(open) = self.calls.get_mut(&ticket) {
+                open.call = call;
                 (open.request, open.sent, open.streaming) = (Some(id), true, false);
                 open.credentials = self.parked.credentials;
             }

@@ -46,11 +46,6 @@ impl Refused {
 }
 
 impl Session {
-    /// Whether requests wait for other credentials.
-    pub fn is_parked(&self) -> bool {
-        !self.parked.requests.is_empty()
-    }
-
     /// There are other credentials: sends everything again that was refused.
     pub fn retry(&mut self, now: Instant) {
         self.parked.credentials += 1;

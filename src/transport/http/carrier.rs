@@ -23,8 +23,8 @@ use crate::protocol::message::{Delivery, Fault, Head, Listening};
 use crate::protocol::method::INITIALIZE;
 use crate::protocol::revision::{HttpCancel, Revision};
 use crate::protocol::{Incoming, Outgoing};
-use crate::reactor::Timer;
 use crate::reactor::queue::{self, Receiver, Sender};
+use crate::reactor::{Timer, timeout};
 use crate::transport::{OUTBOX, sse};
 
 /// How long the rest of the queue waits for a server that does not acknowledge a message.
@@ -254,14 +254,11 @@ impl<'s, 'e> Carrier<'s, 'e> {
                 self.endpoint.end_session().await;
             }
         };
-        let too_late = async {
-            Timer::after(FAREWELL).await;
-        };
         let hurry = async {
             // Nothing is sent on the channel; it closes.
             let _ = calm.recv().await;
         };
-        farewell.or(too_late).or(hurry).await;
+        timeout(FAREWELL, farewell.or(hurry)).await;
     }
 }
 

@@ -3,8 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_lite::FutureExt;
-
 use super::carrier::Note;
 use super::endpoint::{Binding, Endpoint};
 use super::events::too_long;
@@ -16,8 +14,8 @@ use crate::protocol::jsonrpc::{Malformed, Unusual};
 use crate::protocol::message::{Ending, Fault, FaultKind, Head, Refused, Sent};
 use crate::protocol::method::INITIALIZE;
 use crate::protocol::trace::Direction;
-use crate::reactor::Timer;
 use crate::reactor::queue::Sender;
+use crate::reactor::timeout;
 use crate::transport::sse;
 
 /// How long a one-way message may wait for its acknowledgement.
@@ -94,12 +92,7 @@ async fn fall_back(
     notes: &Sender<Note>,
     first: Box<Refused>,
 ) -> Result<(), Unanswered> {
-    let opening = async { Some(sse::open(endpoint, call.id).await) };
-    let too_late = async {
-        Timer::after(SSE_PATIENCE).await;
-        None
-    };
-    match opening.or(too_late).await {
+    match timeout(SSE_PATIENCE, sse::open(endpoint, call.id)).await {
         Some(Ok(stream)) => {
             let _ = notes.send(Note::Opened(Box::new(stream))).await;
             Ok(())
@@ -260,15 +253,12 @@ pub(super) async fn one_way(
         }
         Ok(Some(refusal::read(endpoint, reply, None, in_session).await))
     };
-    let too_late = async {
-        Timer::after(ONE_WAY_PATIENCE).await;
-        Err(Fault {
-            kind: FaultKind::Lost,
-            text: "the server did not acknowledge a message".into(),
-            sent: Sent::Maybe,
-        })
+    let too_late = || Fault {
+        kind: FaultKind::Lost,
+        text: "the server did not acknowledge a message".into(),
+        sent: Sent::Maybe,
     };
-    match delivering.or(too_late).await {
+    match timeout(ONE_WAY_PATIENCE, delivering).await.unwrap_or_else(|| Err(too_late())) {
         Ok(None) => (),
         Ok(Some(refused)) => endpoint.report(Incoming::Refused(refused)).await,
         Err(fault) => endpoint.report(Incoming::Broken { id: None, fault }).await,

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use futures_lite::FutureExt;
-
 use super::endpoint::Endpoint;
 use super::events::EventReader;
 use super::exchange::Unanswered;
@@ -11,7 +9,7 @@ use super::messages::Asked;
 use crate::net::{Body, Reply};
 use crate::protocol::message::{Ending, Fault, FaultKind, Sent};
 use crate::protocol::revision::Revision;
-use crate::reactor::Timer;
+use crate::reactor::{Timer, timeout};
 
 /// How long to wait before reconnecting when the server does not say.
 pub(super) const RECONNECTION_TIME: Duration = Duration::from_secs(1);
@@ -124,8 +122,5 @@ async fn linger(endpoint: &Endpoint, mut events: EventReader) {
             endpoint.deliver_event(event, None).await;
         }
     };
-    let too_long = async {
-        Timer::after(LINGER).await;
-    };
-    reading.or(too_long).await;
+    timeout(LINGER, reading).await;
 }

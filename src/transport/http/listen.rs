@@ -2,15 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use futures_lite::FutureExt;
-
 use super::endpoint::Endpoint;
 use super::events::EventReader;
 use super::follow::{RECONNECTION_TIME, is_event_stream};
+use crate::net::Reply;
 use crate::protocol::Incoming;
 use crate::protocol::message::Listening;
 use crate::protocol::revision::Revision;
-use crate::reactor::Timer;
+use crate::reactor::{Timer, timeout};
 
 /// After what time a stream counts as open although the server has said nothing.
 ///
@@ -71,14 +70,10 @@ pub(super) async fn listen(endpoint: &Endpoint, revision: &'static Revision) {
 /// Waits for the stream to open, and tells the client when it has or when it may be taken to have.
 async fn announce<T>(
     endpoint: &Endpoint,
-    opening: impl Future<Output = Result<crate::net::Reply, T>>,
-) -> Result<crate::net::Reply, T> {
+    opening: impl Future<Output = Result<Reply, T>>,
+) -> Result<Reply, T> {
     let mut opening = std::pin::pin!(opening);
-    let patience = async {
-        Timer::after(GRACE).await;
-        None
-    };
-    let early = async { Some(opening.as_mut().await) }.or(patience).await;
+    let early = timeout(GRACE, opening.as_mut()).await;
     if early.as_ref().is_none_or(|reply| reply.as_ref().is_ok_and(is_event_stream)) {
         endpoint.report(Incoming::Listening(Listening::Open)).await;
     }

@@ -7,6 +7,7 @@ use crate::net::Reply;
 use crate::protocol::jsonrpc::decode::Decoded;
 use crate::protocol::jsonrpc::{ErrorObject, Limits, Message, decode};
 use crate::protocol::message::Refused;
+use crate::protocol::rfc3339;
 use crate::protocol::trace::Direction;
 
 /// How much of the body is looked at for a message, in bytes.
@@ -107,20 +108,16 @@ fn http_date(text: &str) -> Option<u64> {
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let mut words = text.split_once(", ")?.1.split(' ');
-    let day: u64 = words.next()?.parse().ok()?;
+    let day = words.next()?.parse().ok()?;
     let month = words.next()?;
-    let month = 1 + MONTHS.iter().position(|name| *name == month)? as u64;
-    let year: u64 = words.next()?.parse().ok()?;
-    let mut clock = words.next()?.split(':').map(|part| part.parse::<u64>().ok());
-    let (hour, minute, second) = (clock.next()??, clock.next()??, clock.next()??);
-    if words.next()? != "GMT" || !(1970..=9999).contains(&year) || !(1..=31).contains(&day) {
+    let month = 1 + MONTHS.iter().position(|name| *name == month)? as i64;
+    let year = words.next()?.parse().ok()?;
+    let mut clock = words.next()?.split(':').map(|part| part.parse().ok());
+    let time = [clock.next()??, clock.next()??, clock.next()??];
+    if words.next()? != "GMT" {
         return None;
     }
-    // Years begin in March here, so that a leap day is the last day of its year.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1;
-    let since_1970 = days.checked_sub(719_468)?;
-    Some(((since_1970 * 24 + hour) * 60 + minute) * 60 + second)
+    rfc3339::seconds([year, month, day], time)?.try_into().ok()
 }
 
 #[cfg(test)]
@@ -139,6 +136,8 @@ mod tests {
         check("Mon, 07 Nov 1994 08:49:37 GMT", Some(86_400));
         check("Thu, 29 Feb 1996 00:00:00 GMT", Some(825_552_000 - 784_111_777));
         check("Thu, 01 Jan 1970 00:00:00 GMT", Some(0));
+        check("Fri, 29 Feb 1995 00:00:00 GMT", None);
+        check("Sun, 06 Nov 99999999999999999 08:49:37 GMT", None);
         check("soon", None);
         check("-1", None);
         check("Sun, 06 Nov 1994 08:49:37 CET", None);

@@ -31,7 +31,7 @@ use crate::protocol::jsonrpc::decode::Decoded;
 use crate::protocol::jsonrpc::{Limits, decode};
 use crate::protocol::message::{Fault, FaultKind, Incoming, Listening, Outgoing, Sent};
 use crate::protocol::trace::{Direction, Trace};
-use crate::reactor::{Reader, Timer, Writer};
+use crate::reactor::{Reader, Writer, timeout};
 
 /// What to start.
 #[derive(Debug, Clone)]
@@ -225,14 +225,8 @@ async fn write(stdin: Writer, trace: &Trace, port: &Port) -> Option<End> {
 /// what is still queued for it. One that does not read its input would hold us for ever.
 async fn too_late(port: &Port, patience: Patience) -> Option<End> {
     port.inbox.closed().await;
-    let patience = async {
-        Timer::after(patience.after_close).await;
-    };
-    let hurry = async {
-        // Nothing is sent on the channel; it closes.
-        let _ = port.calm.recv().await;
-    };
-    patience.or(hurry).await;
+    // Nothing is sent on the channel; it closes.
+    timeout(patience.after_close, port.calm.recv()).await;
     None
 }
 

@@ -1,5 +1,7 @@
 //! How the text of a field is written.
 
+use crate::protocol::rfc3339;
+
 /// How a text is written (`format`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
@@ -40,8 +42,8 @@ impl Format {
         match self {
             Format::Email => is_email(text),
             Format::Uri => url::Url::parse(text).is_ok() && !text.contains(char::is_whitespace),
-            Format::Date => is_date(text.as_bytes()),
-            Format::DateTime => is_date_time(text.as_bytes()),
+            Format::Date => rfc3339::is_date(text),
+            Format::DateTime => rfc3339::parse(text).is_some(),
         }
     }
 }
@@ -52,56 +54,6 @@ fn is_email(text: &str) -> bool {
     let odd = |c: char| c.is_whitespace() || c.is_control();
     let (begins, ends) = (domain.starts_with('.'), domain.ends_with('.'));
     !local.is_empty() && !domain.is_empty() && !begins && !ends && !text.contains(odd)
-}
-
-/// The number that digits are; `None` when they are none.
-fn number(digits: &[u8]) -> Option<u32> {
-    digits
-        .iter()
-        .all(u8::is_ascii_digit)
-        .then(|| digits.iter().fold(0, |number: u32, digit| number * 10 + u32::from(digit - b'0')))
-}
-
-fn is_date(text: &[u8]) -> bool {
-    let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = *text else { return false };
-    let fields = (number(&[y1, y2, y3, y4]), number(&[m1, m2]), number(&[d1, d2]));
-    let (Some(year), Some(month), Some(day)) = fields else { return false };
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let days = match month {
-        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
-        4 | 6 | 9 | 11 => 30,
-        2 if leap => 29,
-        2 => 28,
-        _ => return false,
-    };
-    (1..=days).contains(&day)
-}
-
-fn is_date_time(text: &[u8]) -> bool {
-    let Some((date, rest)) = text.split_at_checked(10) else { return false };
-    let Some((clock, zone)) = rest.split_at_checked(9) else { return false };
-    let [b'T' | b't', h1, h2, b':', m1, m2, b':', s1, s2] = *clock else { return false };
-    // Of a leap second there is a 60th.
-    is_date(date) && is_clock([h1, h2], [m1, m2]) && number(&[s1, s2]).is_some_and(|s| s <= 60) && {
-        let digits = match zone {
-            [b'.', fraction @ ..] => 1 + fraction.iter().take_while(|b| b.is_ascii_digit()).count(),
-            _ => 0,
-        };
-        digits != 1 && is_zone(&zone[digits..])
-    }
-}
-
-fn is_zone(zone: &[u8]) -> bool {
-    match *zone {
-        [b'Z' | b'z'] => true,
-        [b'+' | b'-', h1, h2, b':', m1, m2] => is_clock([h1, h2], [m1, m2]),
-        _ => false,
-    }
-}
-
-fn is_clock(hours: [u8; 2], minutes: [u8; 2]) -> bool {
-    number(&hours).is_some_and(|hours| hours < 24)
-        && number(&minutes).is_some_and(|minutes| minutes < 60)
 }
 
 #[cfg(test)]
@@ -146,6 +98,7 @@ mod tests {
             "2024-01-00",
             "2024/01/01",
             "+024-01-01",
+            "2024-01-01-01",
             "２024-01-1",
         ];
         check(Format::Date, &fit, &unfit);
