@@ -199,7 +199,7 @@ impl Work<'_> {
         self.last += 1;
         let (line, request) = line::read(bytes, self.last, number);
         match request {
-            Err(why) => self.note(&line, Duration::ZERO, &Outcome::Failed(usage(why))),
+            Err(why) => self.note(&line, Duration::ZERO, &Outcome::Failed(Error::usage(why))),
             Ok(request) => self.send(Job { line, request, begun: Instant::now() }),
         }
     }
@@ -407,8 +407,4 @@ impl Work<'_> {
         }
         Ok(Exit::Ok)
     }
-}
-
-fn usage(why: String) -> Error {
-    Error::new(Exit::Usage, why).phase(Phase::Usage).sent(Sent::No)
 }

@@ -8,7 +8,7 @@ mod list;
 mod show;
 
 use super::args::config_commands::{Action, Config};
-use super::errors::{Error, Phase};
+use super::errors::Error;
 use super::exit::Exit;
 use super::run::Run;
 
@@ -28,7 +28,7 @@ pub(super) fn run(run: &Run<'_>, config: &Config) -> Result<Exit, Error> {
 
 /// Options and words that are for other actions.
 fn refuse_what_has_no_effect(config: &Config) -> Result<(), Error> {
-    let usage = |text: String| Err(Error::new(Exit::Usage, text).phase(Phase::Usage));
+    let usage = |text: String| Err(Error::usage(text));
     let action = config.action.word();
     let flags =
         [("--copy", config.copy), ("--from", config.from.is_some()), ("--force", config.force)];
