@@ -1,6 +1,7 @@
 //! One run of the program: what was asked for, and the ways to say something beside the answer.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use super::args::settings::{self, Settings};
@@ -13,8 +14,8 @@ use super::output::SIGPIPE;
 use super::terminal::Stream;
 use super::tracer::Tracer;
 use crate::cache::Mode;
-use crate::env::Env;
 use crate::env::signals::Endings;
+use crate::env::{Env, Secret};
 use crate::protocol::jsonrpc::Limits;
 use crate::protocol::trace::Trace;
 
@@ -33,6 +34,8 @@ pub(super) struct Run<'a> {
     pub(super) env: &'a Env,
     /// When everything must be over.
     pub(super) deadline: Option<Instant>,
+    /// What was read from pipes that options name, by their paths.
+    pub(super) piped: RefCell<Vec<(PathBuf, Secret)>>,
     command: &'a Command,
     warnings: Warnings,
     tracer: OnceCell<Tracer>,
@@ -57,6 +60,7 @@ impl<'a> Run<'a> {
             deadline: total.map(|total| Instant::now() + total),
             settings,
             env,
+            piped: RefCell::default(),
             command: &invocation.command,
             warnings: Warnings::new(style),
             tracer: OnceCell::new(),
