@@ -182,10 +182,7 @@ impl Work<'_> {
             }
         };
         let expired = async {
-            match run.deadline {
-                Some(deadline) if stop.is_none() => Timer::at(deadline).await,
-                _ => future::pending().await,
-            }
+            Timer::at(run.deadline.filter(|_| stop.is_none())).await;
             Step::Expired
         };
         let interrupted = async { Step::Interrupted(run.interrupted().await) };

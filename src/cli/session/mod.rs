@@ -143,10 +143,7 @@ impl<'a> Host<'_, 'a> {
             }
         };
         let expired = async {
-            match self.run.deadline {
-                Some(deadline) => Timer::at(deadline).await,
-                None => future::pending().await,
-            }
+            Timer::at(self.run.deadline).await;
             Step::Expired
         };
         ended.or(signal).or(wanted).or(visitor).or(expired).await
@@ -163,10 +160,7 @@ impl<'a> Host<'_, 'a> {
         let opened = async { together(opened).await.into_iter().collect() };
         let interrupted = async { Err(explain::interrupted(self.run.interrupted().await)) };
         let expired = async {
-            match self.run.deadline {
-                Some(deadline) => Timer::at(deadline).await,
-                None => future::pending().await,
-            }
+            Timer::at(self.run.deadline).await;
             Err(explain::expired(self.run.settings.max_time))
         };
         opened.or(interrupted).or(expired).await
