@@ -14,6 +14,7 @@ use super::run::Run;
 
 pub(super) use add::{add, file, line, only_file, remove, usage, write};
 pub(super) use entry::{insert_object, refuse_what_is_not_stored, timing};
+pub(super) use list::{reached, report_faults};
 
 /// `mcpmini config`.
 pub(super) fn run(run: &Run<'_>, config: &Config) -> Result<Exit, Error> {
