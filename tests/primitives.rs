@@ -701,6 +701,9 @@ fn a_terminal_is_not_steered_by_a_resource() {
     let Some(text) = on_a_terminal(&scratch, 80, &[("TERM", "xterm")], &words) else { return };
     assert!(text.starts_with("[2Jred\n"), "{text:?}");
     assert!(text.contains("bytes 256 B, use --save DIR or -o raw"), "{text:?}");
+    let words = ["read", "\"$demo\"", "demo://bytes", "-o", "raw"];
+    let text = on_a_terminal(&scratch, 80, &[("TERM", "xterm")], &words).unwrap();
+    assert!(text.contains("ABC") && !text.contains(['\u{1b}', '\u{7}']), "{text:?}");
 }
 
 #[test]

@@ -263,11 +263,16 @@ fn options_of_the_session_hold_for_its_calls() {
 
 #[test]
 fn options_that_come_too_late_are_refused() {
-    let scratch = Scratch::new();
-    let script = r#""$mcpmini" call "$server" count --env A=1; echo $?"#;
-    let outcome = run(&mut session(&scratch, &demo(""), script));
-    check(&outcome, 0, "2\n");
-    assert!(outcome.err.contains("--env has no effect in a session"), "{}", outcome.err);
+    let check_option = |server: &str, option: &str| {
+        let script = format!(r#""$mcpmini" call "$server" count {option}; echo $?"#);
+        let outcome = run(&mut session(&Scratch::new(), server, &script));
+        check(&outcome, 0, "2\n");
+        let flag = option.split(' ').next().unwrap();
+        let text = format!("{flag} has no effect in a session");
+        assert!(outcome.err.contains(&text), "{}", outcome.err);
+    };
+    check_option(&demo(""), "--env A=1");
+    check_option(&HttpDemo::start(&[]).url, "--client-id me");
 }
 
 // ------------------------------------------------------------------------------------- the end

@@ -346,3 +346,13 @@ fn a_dry_run_runs_no_command_of_the_configuration() {
     }
     assert!(!scratch.path("ran").exists() && !scratch.path("log").exists());
 }
+
+#[test]
+fn headers_from_a_pipe_are_not_lost() {
+    let scratch = Scratch::new();
+    let words = ["call", "http://127.0.0.1:9/mcp", "echo", "--dry-run", "--no-schema"];
+    let mut command = scratch.mcpmini([&words[..], &["--header-file=/dev/stdin"]].concat());
+    let outcome = run_with_input(&mut command, Some(b"X-Own: hunter2\n"));
+    assert_eq!(outcome.code, 0, "{}", outcome.err);
+    assert!(outcome.out.contains("\nX-Own: ***\n"), "{}", outcome.out);
+}

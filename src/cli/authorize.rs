@@ -151,20 +151,17 @@ impl Contact<'_> {
         let mut secrets = self.link.as_deref().map(Link::secrets).unwrap_or_default();
         secrets.extend(self.token.get().and_then(|token| token.clone().ok().flatten()));
         if let Endpoint::Http(endpoint) = &self.server.endpoint {
-            let shown = endpoint.headers.iter().filter(|(name, _)| is_secret(name));
-            let values = shown.map(|(_, value)| value.expose());
+            // What sounds like a key alone, as `X-Access-Key` does, is none elsewhere.
+            let is_secret =
+                |name: &str| mask::is_secret(name) || name.to_ascii_lowercase().contains("key");
+            let headers = endpoint.headers.iter().filter(|(name, _)| is_secret(name));
+            let values = headers.map(|(_, value)| value.expose());
             // `Bearer`, and what comes after it.
             let values = values.map(|value| value.rsplit(' ').next().unwrap_or_default());
             secrets.extend(values.map(Secret::from));
         }
         secrets
     }
-}
-
-/// Whether a header of that name mostly has a secret in it.
-fn is_secret(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    ["authorization", "cookie", "key", "token", "secret"].iter().any(|word| name.contains(word))
 }
 
 /// What gets tokens for a server; `None` when it was given credentials that say all.

@@ -12,7 +12,7 @@ use super::args::commands::Call;
 use super::args::many::Bench;
 use super::call;
 use super::contact::Contact;
-use super::errors::{Error, Phase};
+use super::errors::Error;
 use super::exit::Exit;
 use super::output;
 use super::run::Run;
@@ -20,7 +20,6 @@ use super::sources;
 use crate::client::{Flights, Landed, NoResult};
 use crate::protocol::arguments;
 use crate::protocol::json::Json;
-use crate::protocol::message::Sent;
 use crate::protocol::method;
 use crate::protocol::params::Members;
 use crate::protocol::session;
@@ -42,7 +41,7 @@ pub(super) async fn run(
         args: bench.args.clone(),
         ..Call::default()
     };
-    let words = arguments::parse(&call.args, run.tail).map_err(|mistake| call::usage(&mistake))?;
+    let words = arguments::parse(&call.args, run.tail)?;
     let contents = sources::read_all(run, words.inputs())?;
     let mut contact = Contact::find(run, &bench.server, executor)?;
     let measured = async {
@@ -114,10 +113,7 @@ async fn measure(
 fn failure(contact: &Contact<'_>, result: Result<Json, NoResult>) -> Option<Error> {
     match result {
         Err(no_result) => Some(contact.explain(no_result)),
-        Ok(result) => answer::failure(&result).map(|why| {
-            let error = Error::new(Exit::ToolError, why).phase(Phase::Request).sent(Sent::Yes);
-            error.server(contact.server.name.clone())
-        }),
+        Ok(result) => answer::failure(&result).map(|why| call::tool_failed(contact, &why)),
     }
 }
 

@@ -8,7 +8,7 @@ use super::lines::Lines;
 use super::run::Run;
 use super::target;
 use crate::cache::{self, Entry, Eras, Lists, Mode};
-use crate::config::{self, Digest};
+use crate::config::{self, Digest, Overrides};
 use crate::discovery::documents;
 use crate::protocol::json;
 use crate::protocol::params::Members;
@@ -27,7 +27,9 @@ pub(super) fn run(run: &Run<'_>, cache: &Cache) -> Result<Exit, Error> {
     let lists = Lists::new(run.env, Mode::On);
     match cache.action {
         CacheAction::Clear => clear(run, &lists, identity.as_ref()),
-        CacheAction::List => list(run, &lists, identity.as_ref(), cache.server.as_deref()),
+        CacheAction::List => {
+            list(run, &lists, &overrides, identity.as_ref(), cache.server.as_deref())
+        }
     }
 }
 
@@ -48,10 +50,11 @@ fn clear(run: &Run<'_>, lists: &Lists, server: Option<&Digest>) -> Result<Exit, 
 fn list(
     run: &Run<'_>,
     lists: &Lists,
+    overrides: &Overrides,
     server: Option<&Digest>,
     word: Option<&str>,
 ) -> Result<Exit, Error> {
-    let names = names(run)?;
+    let names = names(run, overrides);
     let mut lines = Lines::new(run, &["SERVER", "LIST", "STATE", "AGE", "BYTES"]);
     for entry in lists.entries(server, run.env.now()) {
         let known = names.iter().find(|(folder, _)| *folder == entry.folder);
@@ -63,14 +66,13 @@ fn list(
 
 /// The servers of the configuration, by the directories that their lists are in. Of others nothing
 /// is stored that tells who they are.
-fn names(run: &Run<'_>) -> Result<Vec<(String, String)>, Error> {
-    let overrides = target::overrides(run)?;
-    let (listed, _) = config::list(run.env, &overrides);
+fn names(run: &Run<'_>, overrides: &Overrides) -> Vec<(String, String)> {
+    let (listed, _) = config::list(run.env, overrides);
     let known = listed.into_iter().filter_map(|server| {
-        let identity = config::identity(&server.resolved.ok()?, &overrides);
+        let identity = config::identity(&server.resolved.ok()?, overrides);
         Some((cache::folder(&identity), server.name))
     });
-    Ok(known.collect())
+    known.collect()
 }
 
 fn state(entry: &Entry) -> &'static str {

@@ -15,7 +15,7 @@ use super::run::Run;
 use super::sources;
 use super::task;
 use crate::client::NoResult;
-use crate::protocol::arguments::{self, ArgError, Options, Words};
+use crate::protocol::arguments::{self, Options, Words};
 use crate::protocol::headers;
 use crate::protocol::json::{self, Json};
 use crate::protocol::jsonrpc::ErrorObject;
@@ -32,7 +32,7 @@ pub(super) async fn run(
     call: &Call,
     executor: &LocalExecutor<'static>,
 ) -> Result<Exit, Error> {
-    let words = arguments::parse(&call.args, run.tail).map_err(|mistake| usage(&mistake))?;
+    let words = arguments::parse(&call.args, run.tail)?;
     let contents = sources::read_all(run, words.inputs())?;
     if call.check_output && !output_schema::AVAILABLE {
         let text = "--check-output: this build was made without the feature \"schema\"";
@@ -207,8 +207,7 @@ pub(super) fn prepare(
     // The same words are judged in the same way whether the tool happens to be known or not.
     let schema = tool.filter(|_| words.needs_schema()).map(Tool::schema);
     let options = Options { check: !call.no_check };
-    let arguments = arguments::build(words, contents, schema.as_ref(), options);
-    let arguments = arguments.map_err(|mistake| usage(&mistake))?;
+    let arguments = arguments::build(words, contents, schema.as_ref(), options)?;
     let mirrored = tool.map_or(Ok(Vec::new()), |tool| mirrored(tool, &arguments))?;
     let params = Params::new().with("name", json::string(&call.tool)).with("arguments", arguments);
     Ok((params, mirrored))
@@ -253,9 +252,4 @@ fn refused_question(contact: &Contact<'_>, error: Error) -> Error {
         }
         _ => error,
     }
-}
-
-/// The error for arguments that make no sense.
-pub(super) fn usage(mistake: &ArgError) -> Error {
-    Error::new(Exit::Usage, mistake.to_string()).phase(Phase::Usage).sent(Sent::No)
 }

@@ -86,17 +86,12 @@ async fn suggest(run: &Run<'_>, params: Params, contact: &mut Contact<'_>) -> Re
     let completion = scan::member(result.as_str(), "completion").unwrap_or("{}");
     let values = scan::member(completion, "values").unwrap_or("[]");
     let values = scan::elements(values).filter_map(scan::unescape);
-    let lines: String = values.map(|value| one_line(&value) + "\n").collect();
+    let lines: String = values.map(|value| value.replace(['\n', '\r'], " ") + "\n").collect();
     output::write(run, lines.as_bytes())?;
     if scan::member(completion, "hasMore") == Some("true") {
         run.remark("the server has more values than it sent");
     }
     Ok(Exit::Ok)
-}
-
-/// A value on a line of its own, whatever is in it.
-fn one_line(value: &str) -> String {
-    value.chars().map(|c| if matches!(c, '\n' | '\r') { ' ' } else { c }).collect()
 }
 
 #[cfg(test)]

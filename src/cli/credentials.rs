@@ -14,17 +14,8 @@ use crate::net;
 use crate::protocol::mask::MASK;
 use crate::protocol::message::Sent;
 
-/// The headers of `-H` and `--header-file`. The file may be a pipe, so that it is read once however
-/// many ask.
+/// The headers of `-H` and `--header-file`.
 pub(super) fn headers(run: &Run<'_>) -> Result<Vec<(String, Secret)>, Error> {
-    if let Some(known) = run.headers.get() {
-        return Ok(known.clone());
-    }
-    let headers = read_headers(run)?;
-    Ok(run.headers.get_or_init(|| headers).clone())
-}
-
-fn read_headers(run: &Run<'_>) -> Result<Vec<(String, Secret)>, Error> {
     let mut headers = Vec::new();
     if let Some(path) = &run.globals.header_file {
         let text = sources::text_file(run, path, "--header-file")?;

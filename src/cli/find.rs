@@ -15,9 +15,7 @@ use super::pattern::Pattern;
 use super::run::Run;
 use super::tools;
 use crate::net::together;
-use crate::protocol::json;
 use crate::protocol::model::tool::Tool;
-use crate::protocol::params::Members;
 
 /// Looks through the tools of servers.
 pub(super) async fn run(
@@ -38,14 +36,14 @@ pub(super) async fn run(
         };
         (name, looked)
     });
-    let mut lines = Lines::new(run, &["SERVER", "NAME", "ARGUMENTS", "DESCRIPTION"]);
+    let mut lines = Lines::new(run, &many::HEADINGS);
     let mut found = Found::default();
     for (server, looked) in together(looks).await {
         match looked {
             Ok(Some(tools)) => {
                 found.servers += 1;
                 for tool in tools.iter().filter(|tool| tools::mentions(tool, &pattern)) {
-                    lines.item(&item(&server, tool), || columns(&server, tool))?;
+                    many::add(&mut lines, &server, tool, false)?;
                     found.tools += 1;
                 }
             }
@@ -111,18 +109,4 @@ async fn look(mut contact: Contact<'_>) -> Result<Option<Vec<Tool>>, Error> {
         (_, Some(signal)) => Err(explain::interrupted(signal)),
         (fetched, None) => Ok(Some(fetched?.tools)),
     }
-}
-
-/// A tool and its server, JSON text.
-fn item(server: &str, tool: &Tool) -> String {
-    let mut item = Members::new();
-    item.push("server", &json::string(server));
-    item.push("tool", tool.as_json());
-    item.finish()
-}
-
-fn columns(server: &str, tool: &Tool) -> Vec<String> {
-    let mut columns = tools::columns(tool);
-    columns.insert(0, server.to_owned());
-    columns
 }

@@ -36,7 +36,9 @@ async fn show(run: &Run<'_>, word: &str, contact: &mut Contact<'_>) -> Result<Ex
     contact.settle().await?;
     let greeting = greeting(contact).await?;
     let milliseconds = begun.elapsed().as_millis();
-    let Some(about) = contact.about() else { return Ok(Exit::Bug) };
+    let Some(about) = contact.about() else {
+        return Err(Error::new(Exit::Bug, "a session without a revision has answered"));
+    };
     let greeting = greeting.as_str();
     let member = |name| scan::member(greeting, name);
     let origin = discover::origin(run, word, greeting, about.revision.date).await;

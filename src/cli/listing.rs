@@ -182,8 +182,7 @@ impl Default for Copy {
 }
 
 impl Copy {
-    /// Adds a page; false when it is the last one once more. Errors when the list is too long for
-    /// any use.
+    /// Adds a page; false when it is the last one once more.
     fn add(&mut self, page: &Json) -> bool {
         let text = page.as_str();
         let mut hasher = DefaultHasher::new();

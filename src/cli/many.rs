@@ -33,10 +33,13 @@ use crate::reactor::Timer;
 /// How long a server may take before what is stored about it must do, when many are asked.
 const GATE: Duration = Duration::from_millis(250);
 
+/// The columns of a list of tools of several servers.
+pub(super) const HEADINGS: [&str; 4] = ["SERVER", "NAME", "ARGUMENTS", "DESCRIPTION"];
+
 /// A server of the configuration.
 #[derive(Debug)]
 pub(super) struct Candidate<'a> {
-    /// Its name; for a file that cannot be read, its path.
+    /// Its name; `(configuration)` for a file that cannot be read, which the error names.
     pub(super) name: String,
     /// The server, or why it cannot be used.
     pub(super) contact: Result<Contact<'a>, Error>,
@@ -103,7 +106,7 @@ pub(super) async fn tools(
     let list = List {
         run,
         wanted,
-        lines: RefCell::new(Lines::new(run, &["SERVER", "NAME", "ARGUMENTS", "DESCRIPTION"])),
+        lines: RefCell::new(Lines::new(run, &HEADINGS)),
         count: Cell::new(0),
         stale: RefCell::default(),
     };
@@ -173,7 +176,7 @@ impl List<'_, '_> {
         let mut lines = self.lines.borrow_mut();
         for tool in tools.iter().filter(|tool| self.wanted.are(tool)) {
             self.count.update(|count| count + 1);
-            lines.item(&item(server, tool, is_stale), || columns(server, tool, is_stale))?;
+            add(&mut lines, server, tool, is_stale)?;
         }
         Ok(())
     }
@@ -196,14 +199,20 @@ impl List<'_, '_> {
     }
 }
 
-fn item(server: &str, tool: &Tool, is_stale: bool) -> String {
+/// Adds a tool of one of several servers to a list with [`HEADINGS`].
+pub(super) fn add(
+    lines: &mut Lines<'_>,
+    server: &str,
+    tool: &Tool,
+    is_stale: bool,
+) -> Result<(), Error> {
     let mut row = Members::new();
     row.push("server", &json::string(server));
     if is_stale {
         row.push("stale", "true");
     }
     row.push("tool", tool.as_json());
-    row.finish()
+    lines.item(&row.finish(), || columns(server, tool, is_stale))
 }
 
 fn columns(server: &str, tool: &Tool, is_stale: bool) -> Vec<String> {

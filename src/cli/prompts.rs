@@ -13,7 +13,7 @@ use super::output::Parts;
 use super::run::Run;
 use super::sources;
 use crate::client::NoResult;
-use crate::protocol::arguments::{self, ArgError, Options};
+use crate::protocol::arguments::{self, Options};
 use crate::protocol::json;
 use crate::protocol::jsonrpc::scan;
 use crate::protocol::message::Sent;
@@ -58,10 +58,9 @@ pub(super) async fn run(
 
 /// The arguments, a JSON object. All its values are texts (2026-07-28, Prompts: Data Types).
 fn arguments(run: &Run<'_>, words: &[String]) -> Result<String, Error> {
-    let words = arguments::parse(words, &[]).map_err(|mistake| usage(&mistake))?;
+    let words = arguments::parse(words, &[])?;
     let contents = sources::read_all(run, words.inputs())?;
-    let arguments = arguments::build(&words, &contents, None, Options::default());
-    let arguments = arguments.map_err(|mistake| usage(&mistake))?;
+    let arguments = arguments::build(&words, &contents, None, Options::default())?;
     match scan::members(&arguments).find(|(_, value)| !value.starts_with('"')) {
         None => Ok(arguments),
         Some((key, _)) => {
@@ -180,8 +179,4 @@ async fn explain(
         true => error,
         false => error.hint(format!("the prompt needs {}", missing.join(", "))),
     }
-}
-
-fn usage(mistake: &ArgError) -> Error {
-    Error::new(Exit::Usage, mistake.to_string()).phase(Phase::Usage).sent(Sent::No)
 }

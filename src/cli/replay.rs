@@ -12,7 +12,6 @@ use super::output;
 use super::run::Run;
 use super::sources;
 use crate::protocol::framing::jsonl::Lines;
-use crate::protocol::jsonrpc::Limits;
 use crate::protocol::replay::Replay;
 
 /// Answers requests on standard input until its end.
@@ -27,8 +26,8 @@ pub(super) async fn run(run: &Run<'_>, wanted: &Wanted) -> Result<Exit, Error> {
         let text = format!("the trace {} cannot be replayed: {bad}", path.display());
         Error::new(Exit::Config, text).phase(Phase::Config)
     })?;
-    let limit = run.globals.max_message.unwrap_or(Limits::default().message);
-    let mut input = Input { stdin: Unblock::new(std::io::stdin()), lines: Lines::new(limit) };
+    let lines = Lines::new(run.limits().message);
+    let mut input = Input { stdin: Unblock::new(std::io::stdin()), lines };
     loop {
         let interrupted = async { Err(run.interrupted().await) };
         let line = match async { Ok(input.next().await) }.or(interrupted).await {

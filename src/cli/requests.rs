@@ -225,10 +225,7 @@ impl<'a> Contact<'a> {
         let interrupted =
             async move { NoResult::Interrupted { signal: run.interrupted().await, sent: false } };
         let expired = async move {
-            match deadline {
-                Some(deadline) => Timer::at(deadline).await,
-                None => futures_lite::future::pending().await,
-            };
+            Timer::at(deadline).await;
             let (limit, after) = (Limit::Total, Duration::ZERO);
             let timed_out = TimedOut { limit, after, sent: false, streaming: false };
             NoResult::Failed(Failure::TimedOut(timed_out))

@@ -47,7 +47,6 @@ fn suggest(error: Error, method: &str) -> Error {
 }
 
 fn params(run: &Run<'_>, rpc: &Rpc) -> Result<Params, Error> {
-    let usage = |text: String| Error::new(Exit::Usage, text).phase(Phase::Usage);
     let bytes = match rpc.params.as_deref() {
         None => return Ok(Params::new()),
         Some("-" | "@-") => sources::stdin(run)?,
@@ -57,10 +56,11 @@ fn params(run: &Run<'_>, rpc: &Rpc) -> Result<Params, Error> {
         },
     };
     let text =
-        String::from_utf8(bytes).map_err(|_| usage("the parameters are not UTF-8".into()))?;
+        String::from_utf8(bytes).map_err(|_| Error::usage("the parameters are not UTF-8"))?;
     let text = text.trim_start_matches('\u{feff}').trim();
-    Params::from_object(text)
-        .map_err(|invalid| usage(format!("the parameters are no JSON object: {}", invalid.reason)))
+    Params::from_object(text).map_err(|invalid| {
+        Error::usage(format!("the parameters are no JSON object: {}", invalid.reason))
+    })
 }
 
 async fn exchange(

@@ -1,6 +1,7 @@
 //! One run of the program: what was asked for, and the ways to say something beside the answer.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use super::args::settings::{self, Settings};
@@ -36,8 +37,8 @@ pub(super) struct Run<'a> {
     pub(super) deadline: Option<Instant>,
     /// The policies, once they were read.
     pub(super) policies: OnceCell<Policies>,
-    /// The headers that the command line gives, once they were read.
-    pub(super) headers: OnceCell<Vec<(String, Secret)>>,
+    /// What was read from pipes that options name, by their paths.
+    pub(super) piped: RefCell<Vec<(PathBuf, Secret)>>,
     command: &'a Command,
     warnings: Warnings,
     tracer: OnceCell<Tracer>,
@@ -61,9 +62,9 @@ impl<'a> Run<'a> {
             tail: &invocation.tail,
             deadline: total.map(|total| Instant::now() + total),
             policies: OnceCell::new(),
-            headers: OnceCell::new(),
             settings,
             env,
+            piped: RefCell::default(),
             command: &invocation.command,
             warnings: Warnings::new(style),
             tracer: OnceCell::new(),

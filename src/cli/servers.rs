@@ -8,6 +8,7 @@ use smol::LocalExecutor;
 use super::args::Format;
 use super::args::many::Servers;
 use super::catalog::Catalog;
+use super::config::{reached, report_faults};
 use super::contact::Contact;
 use super::errors::Error;
 use super::exit::Exit;
@@ -17,7 +18,7 @@ use super::listing;
 use super::many::{self, Candidate};
 use super::run::Run;
 use super::target;
-use crate::config::{self, Binding, Layer, Listed, Overrides, Resolved, Target};
+use crate::config::{self, Layer, Listed, Overrides, Resolved};
 use crate::net::together;
 use crate::protocol::json;
 use crate::protocol::params::Members;
@@ -53,10 +54,7 @@ fn list(run: &Run<'_>, servers: &Servers) -> Result<Exit, Error> {
             .map(|_| Exit::Ok)
             .map_err(explain::config);
     }
-    match faults.into_iter().next() {
-        Some(fault) => Err(explain::config(fault)),
-        None => Ok(Exit::Ok),
-    }
+    report_faults(run, faults)
 }
 
 /// What is told of a server in a list.
@@ -74,11 +72,7 @@ impl Row {
             Ok(resolved) => resolved,
             Err(error) => return Ok(Row::broken(server, error)),
         };
-        let kind = match &resolved.definition.target {
-            Target::Stdio(_) => "stdio",
-            Target::Http(target) if target.binding == Binding::Sse => "sse",
-            Target::Http(_) => "http",
-        };
+        let (kind, _) = reached(&resolved.definition.target);
         let state = match () {
             () if server.hidden => "hidden",
             () if resolved.definition.disabled => "disabled",

@@ -8,6 +8,7 @@ use std::path::Path;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::run::Run;
+use crate::env::Secret;
 use crate::env::streams::{self, Unread};
 use crate::protocol::arguments::{Input, Source};
 use crate::protocol::message::Sent;
@@ -26,33 +27,36 @@ pub(super) fn read_all(run: &Run<'_>, inputs: &[Input]) -> Result<Vec<Vec<u8>>, 
 
 /// Reads standard input to its end.
 pub(super) fn stdin(run: &Run<'_>) -> Result<Vec<u8>, Error> {
-    read(run, rustix::stdio::stdin(), "standard input", usage)
+    read(run, rustix::stdio::stdin(), "standard input", Error::usage)
 }
 
-/// Reads a text file that an option refers to.
+/// Reads a text file that an option refers to. What is in a pipe is remembered: it cannot be read
+/// again, and the option may be looked at again, or for another server.
 pub(super) fn text_file(run: &Run<'_>, path: &Path, option: &str) -> Result<String, Error> {
+    if let Some((_, text)) = run.piped.borrow().iter().find(|(piped, _)| piped == path) {
+        return Ok(text.expose().to_owned());
+    }
     let shown = format!("{option} {}", path.display());
-    let bytes = open(run, path, &shown, config)?;
-    String::from_utf8(bytes).map_err(|_| config(&format!("{shown} is not UTF-8")))
+    let file = open(run, path, &shown, config)?;
+    let bytes = read(run, file.as_fd(), &shown, config)?;
+    let text = String::from_utf8(bytes).map_err(|_| config(format!("{shown} is not UTF-8")))?;
+    if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        run.piped.borrow_mut().push((path.to_owned(), Secret::from(text.as_str())));
+    }
+    Ok(text)
 }
 
 /// Reads the file that a word of the form `@PATH` refers to.
 pub(super) fn file(run: &Run<'_>, path: &str) -> Result<Vec<u8>, Error> {
-    open(run, Path::new(path), &format!("@{path}"), usage)
+    let shown = format!("@{path}");
+    read(run, open(run, Path::new(path), &shown, Error::usage)?.as_fd(), &shown, Error::usage)
 }
 
-fn open(
-    run: &Run<'_>,
-    path: &Path,
-    shown: &str,
-    fail: fn(&str) -> Error,
-) -> Result<Vec<u8>, Error> {
+fn open(run: &Run<'_>, path: &Path, shown: &str, fail: fn(String) -> Error) -> Result<File, Error> {
     // Else opening a pipe waits for a writer, deaf to signals.
     let at_once = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-    match File::options().read(true).custom_flags(at_once).open(run.env.absolute(path)) {
-        Ok(file) => read(run, file.as_fd(), shown, fail),
-        Err(error) => Err(fail(&format!("cannot read {shown}: {error}"))),
-    }
+    let file = File::options().read(true).custom_flags(at_once).open(run.env.absolute(path));
+    file.map_err(|error| fail(format!("cannot read {shown}: {error}")))
 }
 
 /// Reads to the end. What it comes from may be a pipe that nobody writes to: then the limit for
@@ -61,24 +65,19 @@ fn read(
     run: &Run<'_>,
     from: BorrowedFd<'_>,
     shown: &str,
-    fail: fn(&str) -> Error,
+    fail: fn(String) -> Error,
 ) -> Result<Vec<u8>, Error> {
     streams::read_to_end(from, LIMIT, &|| run.over().is_none()).map_err(|unread| match unread {
-        Unread::TooLong => fail(&format!("{shown} is longer than {} MiB", LIMIT >> 20)),
-        Unread::Refused(errno) => fail(&format!("cannot read {shown}: {}", streams::reason(errno))),
+        Unread::TooLong => fail(format!("{shown} is longer than {} MiB", LIMIT >> 20)),
+        Unread::Refused(errno) => fail(format!("cannot read {shown}: {}", streams::reason(errno))),
         Unread::GivenUp => match run.over() {
             Some(error) => error.phase(Phase::Usage).sent(Sent::No),
-            None => fail(&format!("cannot read {shown}: nothing comes")),
+            None => fail(format!("cannot read {shown}: nothing comes")),
         },
     })
 }
 
-/// A word that refers to something unreadable is a mistake in the command line.
-fn usage(text: &str) -> Error {
-    Error::new(Exit::Usage, text).phase(Phase::Usage).sent(Sent::No)
-}
-
 /// An option that refers to a bad file is a matter of configuration.
-fn config(text: &str) -> Error {
+fn config(text: String) -> Error {
     Error::new(Exit::Config, text).phase(Phase::Config).sent(Sent::No)
 }

@@ -38,9 +38,7 @@ pub fn show_status(text: &str) {
     if ASKING.load(Ordering::Relaxed) {
         return;
     }
-    let width = tcgetwinsize(rustix::stdio::stderr()).map_or(0, |size| size.ws_col);
-    let width = if width == 0 { 80 } else { usize::from(width) };
-    let line = cut(&strip_controls(text), width - 1);
+    let line = cut(&strip_controls(text), Stream::Stderr.width() - 1);
     STATUS.store(true, Ordering::Relaxed);
     let _ = write_now(rustix::stdio::stderr(), format!("\r{line}\u{1b}[K").as_bytes());
 }
@@ -80,6 +78,14 @@ impl Stream {
             self.write(strip_controls(text).as_bytes(), patience)
         } else {
             self.write(text.as_bytes(), patience)
+        }
+    }
+
+    /// The width of the terminal that it is, in columns; of one that does not tell it, the usual.
+    pub fn width(self) -> usize {
+        match tcgetwinsize(self.descriptor()).map(|size| size.ws_col) {
+            Ok(0) | Err(_) => 80,
+            Ok(width) => usize::from(width),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::answers::Answers;
+use super::answers::{Answers, DECLINE};
 use super::args::Format;
 use super::changes::Changes;
 use super::consent::Consent;
@@ -163,7 +163,7 @@ impl Observer for Watcher<'_> {
                     self.run.warn(text);
                 }
                 Reply::Answer(match &*question.method {
-                    method::ELICIT => Ok("{\"action\":\"decline\"}".to_owned()),
+                    method::ELICIT => Ok(DECLINE.to_owned()),
                     _ => Err(ErrorObject::method_not_found()),
                 })
             }

@@ -12,16 +12,16 @@ use super::waiting;
 /// Waits until a moment has come.
 #[derive(Debug)]
 pub struct Timer {
-    /// `None` for a moment that is too far away to be told.
+    /// `None` for no moment at all, or one that is too far away to be told.
     at: Option<Instant>,
     /// The number under which it was entered; `None` before the first poll.
     number: Option<u64>,
 }
 
 impl Timer {
-    /// Waits until then.
-    pub fn at(at: Instant) -> Timer {
-        Timer { at: Some(at), number: None }
+    /// Waits until then; without end where there is no such moment.
+    pub fn at(at: impl Into<Option<Instant>>) -> Timer {
+        Timer { at: at.into(), number: None }
     }
 
     /// Waits so long, counted from now.

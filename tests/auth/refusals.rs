@@ -170,13 +170,15 @@ fn a_secret_in_an_error_is_not_shown() {
     let token = run(&mut scratch.mcpmini(["token", &url])).out;
     let token = token.trim().rsplit(' ').next().unwrap().to_owned();
     world.forget_tokens();
-    world.state().refusal = Some(format!("bad token {token} or refresh-token-2 or key hunter2"));
+    let refusal = format!("bad token {token} or refresh-token-2 or key hunter2 or swordfish");
+    world.state().refusal = Some(refusal);
     world.state().answers = vec![(400, json!({ "error": "invalid_grant" })); 2];
-    let words = ["tools", &url, "-vv", "-H", "X-Api-Key: hunter2"];
-    let outcome = run(&mut scratch.mcpmini(words));
+    let keys = ["-HX-Access-Key: hunter2", "-HX-Password: swordfish"];
+    let words = [&["tools", &url, "-vv"][..], &keys].concat();
+    let outcome = run(&mut scratch.mcpmini(&words));
     assert_eq!(outcome.code, 7, "{outcome:?}");
     assert!(outcome.err.contains("bad token …"), "{outcome:?}");
-    for secret in [token.as_str(), "refresh-token-2", "hunter2"] {
+    for secret in [token.as_str(), "refresh-token-2", "hunter2", "swordfish"] {
         assert!(!outcome.err.contains(secret), "{outcome:?}");
     }
     let json = run(&mut scratch.mcpmini(words.iter().chain(&["--json"])));

@@ -97,7 +97,9 @@ fn existing(run: &Run<'_>, root: &Path) -> Result<PathBuf, Error> {
     }
 }
 
-const DECLINE: &str = "{\"action\":\"decline\"}";
+/// The answer that says no.
+pub(super) const DECLINE: &str = "{\"action\":\"decline\"}";
+/// The answer that is none: the question was put aside.
 const CANCEL: &str = "{\"action\":\"cancel\"}";
 
 impl Answers {
@@ -280,7 +282,7 @@ fn member<'q>(question: &'q Question, name: &str) -> Option<&'q str> {
 }
 
 /// The `file:` URL of an absolute path (RFC 8089).
-fn file_url(path: &std::path::Path) -> String {
+fn file_url(path: &Path) -> String {
     let url = url::Url::from_file_path(path);
     url.map_or_else(|()| format!("file://{}", path.display()), String::from)
 }

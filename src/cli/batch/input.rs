@@ -7,11 +7,9 @@ use std::path::Path;
 use futures_lite::AsyncReadExt;
 use smol::Unblock;
 
-use crate::cli::errors::{Error, Phase};
-use crate::cli::exit::Exit;
+use crate::cli::errors::Error;
 use crate::cli::run::Run;
 use crate::protocol::framing::jsonl::Lines;
-use crate::protocol::message::Sent;
 
 /// How many bytes are read ahead, at most twice.
 const AHEAD: usize = 64 << 10;
@@ -61,7 +59,7 @@ impl Input {
                     let text = format!(
                         "{shown}: line {line} is longer than {limit} bytes (see --max-message)"
                     );
-                    return Err(usage(text));
+                    return Err(Error::usage(text));
                 }
             }
             match self.source.read(self.lines.spare()).await {
@@ -90,9 +88,5 @@ impl Input {
 }
 
 fn unreadable(shown: &str, error: &io::Error) -> Error {
-    usage(format!("cannot read {shown}: {error}"))
-}
-
-fn usage(text: String) -> Error {
-    Error::new(Exit::Usage, text).phase(Phase::Usage).sent(Sent::No)
+    Error::usage(format!("cannot read {shown}: {error}"))
 }

@@ -26,7 +26,7 @@ use super::args::many::Batch;
 use super::call;
 use super::catalog::Catalog;
 use super::contact::Contact;
-use super::errors::{Error, Phase};
+use super::errors::Error;
 use super::exit::Exit;
 use super::run::Run;
 use crate::client::{Flights, Landed, NoResult};
@@ -182,10 +182,7 @@ impl Work<'_> {
             }
         };
         let expired = async {
-            match run.deadline {
-                Some(deadline) if stop.is_none() => Timer::at(deadline).await,
-                _ => future::pending().await,
-            }
+            Timer::at(run.deadline.filter(|_| stop.is_none())).await;
             Step::Expired
         };
         let interrupted = async { Step::Interrupted(run.interrupted().await) };
@@ -199,7 +196,7 @@ impl Work<'_> {
         self.last += 1;
         let (line, request) = line::read(bytes, self.last, number);
         match request {
-            Err(why) => self.note(&line, Duration::ZERO, &Outcome::Failed(usage(why))),
+            Err(why) => self.note(&line, Duration::ZERO, &Outcome::Failed(Error::usage(why))),
             Ok(request) => self.send(Job { line, request, begun: Instant::now() }),
         }
     }
@@ -368,17 +365,10 @@ impl Work<'_> {
     fn conclude(&mut self, job: &Job, result: Result<Json, NoResult>, is_call: bool) {
         let outcome = match result {
             Err(no_result) => Outcome::Failed(self.contact.explain(no_result)),
-            Ok(result) => {
-                match (result.validate(), is_call.then(|| answer::failure(&result)).flatten()) {
-                    (Err(invalid), _) => {
-                        let text = format!("the server sent invalid JSON: {}", invalid.reason);
-                        let error = Error::new(Exit::Protocol, text).phase(Phase::Request);
-                        Outcome::Failed(error.sent(Sent::Yes))
-                    }
-                    (Ok(()), None) => Outcome::Answered(result),
-                    (Ok(()), Some(why)) => Outcome::ToolFailed(result, why),
-                }
-            }
+            Ok(result) => match is_call.then(|| answer::failure(&result)).flatten() {
+                None => Outcome::Answered(result),
+                Some(why) => Outcome::ToolFailed(result, why),
+            },
         };
         self.note(&job.line, job.begun.elapsed(), &outcome);
     }
@@ -407,8 +397,4 @@ impl Work<'_> {
         }
         Ok(Exit::Ok)
     }
-}
-
-fn usage(why: String) -> Error {
-    Error::new(Exit::Usage, why).phase(Phase::Usage).sent(Sent::No)
 }

@@ -9,10 +9,10 @@ use super::stored;
 use super::values;
 use crate::cli::args::commands::WITH_TAIL;
 use crate::cli::args::table::{Flag, Table};
+use crate::cli::config::reached;
 use crate::cli::help;
-use crate::config::{self, Overrides, Target, quoting};
+use crate::config::{self, Overrides};
 use crate::env::Env;
-use crate::protocol::mask;
 
 /// What may stand at the cursor.
 #[derive(Debug, PartialEq, Eq)]
@@ -248,13 +248,7 @@ fn servers(typed: &Typed<'_>, env: &Env) -> Vec<Candidate> {
     let usable =
         listed.into_iter().filter(|server| !server.hidden && config::is_name(&server.name));
     let candidate = |server: config::Listed| {
-        let about = match server.resolved.ok()?.definition.target {
-            Target::Stdio(target) => {
-                let words = [&target.command].into_iter().chain(&target.args);
-                quoting::join(words.map(String::as_str))
-            }
-            Target::Http(target) => mask::url(&target.url).into_owned(),
-        };
+        let (_, about) = reached(&server.resolved.ok()?.definition.target);
         Some(Candidate::new(server.name, &about))
     };
     usable.filter_map(candidate).collect()

@@ -10,7 +10,8 @@ use crate::protocol::revision::Era;
 use crate::store::scratch::Scratch;
 
 const CONFIG: &str = r#"{"mcpServers": {
-    "files": {"command": "srv", "args": ["a b"], "env": {"T": "!touch ran"}},
+    "files": {"command": "srv", "args": ["a b", "https://h/?token=hunter2"],
+        "env": {"T": "!touch ran"}},
     "web": {"url": "https://h/mcp?token=hunter2"},
     "no name": {"command": "x"},
     "off": {"command": "x", "disabled": true}
@@ -149,7 +150,10 @@ fn every_place_has_its_words() {
 #[test]
 fn descriptions_are_one_line_and_show_no_secret() {
     let (scratch, env) = world();
-    assert_eq!(told("call ", &env), ["files\tsrv 'a b'", "web\thttps://h/mcp?token=***"]);
+    assert_eq!(
+        told("call ", &env),
+        ["files\tsrv 'a b' 'https://h/?token=***'", "web\thttps://h/mcp?token=***"]
+    );
     assert_eq!(told("call files re", &env), ["read\tReads"]);
     assert_eq!(told("call files read p", &env), ["path=\trequired: which one"]);
     assert!(!scratch.path("p/ran").exists(), "no command was run");

@@ -7,7 +7,7 @@ use crate::cli::adopt;
 use crate::cli::args::Format;
 use crate::cli::args::config_commands::{Add, Remove};
 use crate::cli::consent;
-use crate::cli::errors::{Error, Phase};
+use crate::cli::errors::Error;
 use crate::cli::exit::Exit;
 use crate::cli::explain;
 use crate::cli::output;
@@ -115,7 +115,7 @@ pub(in crate::cli) fn line(run: &Run<'_>, what: &str, name: &str, file: &Changea
 
 /// A mistake in the command line.
 pub(in crate::cli) fn usage(text: &str) -> Error {
-    Error::new(Exit::Usage, text).phase(Phase::Usage)
+    Error::usage(text)
 }
 
 /// Says which secrets are in the file now.

@@ -49,16 +49,15 @@ fn nothing(found: &Found) -> Error {
 }
 
 fn kind(config: &Config) -> Result<(Kind, &[String]), Error> {
-    let usage = |text: String| Error::new(Exit::Usage, text).phase(Phase::Usage);
     let known = || Kind::ALL.iter().map(|(_, word)| *word);
     let list = || known().collect::<Vec<_>>().join(", ");
     let Some((word, names)) = config.names.split_first() else {
-        return Err(usage(format!("config import needs a KIND: {}", list())));
+        return Err(Error::usage(format!("config import needs a KIND: {}", list())));
     };
     match Kind::named(word) {
         Some(kind) => Ok((kind, names)),
         None => {
-            let error = usage(format!("{word:?} is none of {}", list()));
+            let error = Error::usage(format!("{word:?} is none of {}", list()));
             Err(match closest(word, known()) {
                 Some(nearest) => error.hint(format!("did you mean {nearest}?")),
                 None => error,

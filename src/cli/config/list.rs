@@ -27,7 +27,15 @@ pub(super) fn run(run: &Run<'_>) -> Result<Exit, Error> {
         text.push('\n');
     }
     output::write(run, text.as_bytes())?;
-    // Half a list must not look like a whole one.
+    report_faults(run, faults)
+}
+
+/// How a list ends that lacks the servers of files that cannot be read: half a list must not look
+/// like a whole one. The last fault is returned, those before it are told.
+pub(in crate::cli) fn report_faults(
+    run: &Run<'_>,
+    faults: Vec<ConfigError>,
+) -> Result<Exit, Error> {
     let mut faults = faults.into_iter().map(explain::config);
     match faults.next_back() {
         None => Ok(Exit::Ok),
@@ -84,7 +92,7 @@ impl Row {
             None if is_unapproved(run, resolved, overrides)? => State::Unapproved,
             None => State::Ready,
         };
-        let (kind, target) = target(&resolved.definition.target);
+        let (kind, target) = reached(&resolved.definition.target);
         Ok(Row { state, kind: Some(kind), target })
     }
 
@@ -140,7 +148,7 @@ pub(super) fn is_unapproved(
 }
 
 /// How a server is reached: in a word, and in full as the file says it.
-pub(super) fn target(target: &Target) -> (&'static str, String) {
+pub(in crate::cli) fn reached(target: &Target) -> (&'static str, String) {
     match target {
         Target::Stdio(target) => {
             let words = [&target.command].into_iter().chain(&target.args);

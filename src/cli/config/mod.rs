@@ -8,12 +8,13 @@ mod list;
 mod show;
 
 use super::args::config_commands::{Action, Config};
-use super::errors::{Error, Phase};
+use super::errors::Error;
 use super::exit::Exit;
 use super::run::Run;
 
 pub(super) use add::{add, file, line, only_file, remove, usage, write};
 pub(super) use entry::{insert_object, refuse_what_is_not_stored, timing};
+pub(super) use list::{reached, report_faults};
 
 /// `mcpmini config`.
 pub(super) fn run(run: &Run<'_>, config: &Config) -> Result<Exit, Error> {
@@ -28,7 +29,7 @@ pub(super) fn run(run: &Run<'_>, config: &Config) -> Result<Exit, Error> {
 
 /// Options and words that are for other actions.
 fn refuse_what_has_no_effect(config: &Config) -> Result<(), Error> {
-    let usage = |text: String| Err(Error::new(Exit::Usage, text).phase(Phase::Usage));
+    let usage = |text: String| Err(Error::usage(text));
     let action = config.action.word();
     let flags =
         [("--copy", config.copy), ("--from", config.from.is_some()), ("--force", config.force)];

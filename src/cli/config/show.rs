@@ -1,6 +1,6 @@
 //! `mcpmini config show`: what is said about one server, and where each value comes from.
 
-use super::list::{is_unapproved, target};
+use super::list::{is_unapproved, reached};
 use crate::cli::args::Format;
 use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
@@ -52,7 +52,7 @@ impl Whole<'_> {
         if let Some(layer) = config::hidden_by(self.resolved, run.env, overrides) {
             facts.push(("hides", format!("{layer}:{name}")));
         }
-        facts.push(("type", target(&definition.target).0.to_owned()));
+        facts.push(("type", reached(&definition.target).0.to_owned()));
         let limits =
             [("timeout", definition.timeout), ("startupTimeout", definition.start_timeout)];
         for (field, limit) in limits {

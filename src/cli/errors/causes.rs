@@ -6,17 +6,24 @@ use super::{Error, Phase};
 use crate::cli::args::UsageError;
 use crate::cli::exit::Exit;
 use crate::cli::terminal::Unwritten;
+use crate::protocol::arguments::ArgError;
 use crate::protocol::jsonrpc::ErrorObject;
 use crate::protocol::message::{Fault, FaultKind, Refused, Sent};
 
 impl From<UsageError> for Error {
     fn from(mistake: UsageError) -> Error {
-        let error = Error::new(Exit::Usage, mistake.to_string());
-        let error = error.phase(Phase::Usage).sent(Sent::No);
+        let error = Error::usage(mistake.to_string());
         match mistake.hint() {
             Some(hint) => error.hint(hint),
             None => error,
         }
+    }
+}
+
+/// Arguments that make no sense.
+impl From<ArgError> for Error {
+    fn from(mistake: ArgError) -> Error {
+        Error::usage(mistake.to_string())
     }
 }
 

@@ -114,6 +114,11 @@ impl Error {
         }
     }
 
+    /// A mistake in the command line.
+    pub fn usage(message: impl Into<String>) -> Error {
+        Error::new(Exit::Usage, message).phase(Phase::Usage)
+    }
+
     /// Names the server. What of it is likely a secret is not kept: errors end up in logs.
     #[must_use]
     pub fn server(mut self, name: impl AsRef<str>) -> Error {

@@ -54,7 +54,12 @@ impl Error {
     ///
     /// Members that say nothing are left out.
     pub fn json_line(&self) -> String {
-        let mut out = String::from("{\"error\":{\"class\":");
+        format!("{{\"error\":{}}}\n", self.json())
+    }
+
+    /// The error as the object in that line.
+    pub fn json(&self) -> String {
+        let mut out = String::from("{\"class\":");
         json::push_string(&mut out, self.exit.class());
         let _ = write!(out, ",\"exit\":{}", self.exit.code());
         member(&mut out, "message", Some(&self.message));
@@ -77,7 +82,7 @@ impl Error {
         }
         member(&mut out, "stderr_tail", self.stderr_tail.as_deref().map(last_lines));
         member(&mut out, "hint", self.hint.as_ref());
-        out.push_str("}}\n");
+        out.push('}');
         out
     }
 }

@@ -19,13 +19,7 @@ const PHASES: [Phase; 10] = [
 ];
 
 impl Error {
-    /// The error in this form: the object in the line that [`Error::json_line`] writes.
-    pub fn json(&self) -> String {
-        let line = self.json_line();
-        scan::member(&line, "error").unwrap_or("{}").to_owned()
-    }
-
-    /// Reads that form. What makes no sense in it is left out.
+    /// Reads what [`Error::json`] writes. What makes no sense in it is left out.
     pub fn from_json(object: &str) -> Error {
         let member = |name| scan::member(object, name);
         let string = |name| Some(scan::unescape(member(name)?)?.into_owned());

@@ -55,9 +55,7 @@ impl Warnings {
             message
         }))
     }
-}
 
-impl Warnings {
     /// The line for something that is told as often as it happens, with its line end; `None` when
     /// nothing is to be shown.
     pub fn repeated(&self, message: &str) -> Option<String> {

@@ -5,7 +5,6 @@ use super::super::run::Run;
 use super::super::terminal::Stream;
 use super::one_line;
 use crate::protocol::json;
-use crate::protocol::jsonrpc::scan;
 use crate::protocol::params::Members;
 
 /// Writes an event. Whoever has closed standard output is told at the end, with the result.
@@ -16,8 +15,7 @@ pub(in super::super) fn write(run: &Run<'_>, name: &str, members: &[(&str, &str)
 
 /// Writes the event that ends a run with an error.
 pub(in super::super) fn write_error(run: &Run<'_>, error: &Error) {
-    let line = error.json_line();
-    write(run, "error", &[("error", scan::member(&line, "error").unwrap_or("{}"))]);
+    write(run, "error", &[("error", &error.json())]);
 }
 
 /// An event as a line.

@@ -46,10 +46,9 @@ pub(super) fn write(run: &Run<'_>, bytes: &[u8]) -> Result<(), Error> {
     if let Some(path) = &run.globals.out {
         return file::replace(&run.env.absolute(path), bytes);
     }
-    let text = match run.env.terminals.stdout {
-        true => std::str::from_utf8(bytes).ok().map(strip_controls),
-        false => None,
-    };
+    // What is not UTF-8 is not spared: 0x9B begins a sequence on some terminals.
+    let text = run.env.terminals.stdout.then(|| String::from_utf8_lossy(bytes));
+    let text = text.as_deref().map(strip_controls);
     let bytes = text.as_ref().map_or(bytes, |text| text.as_bytes());
     written(run, Stream::Stdout.write(bytes, &|| run.over().is_none()))
 }

@@ -1,15 +1,11 @@
 //! Rows of a few columns: aligned on a terminal, with tabs between them everywhere else.
 
-use rustix::termios::tcgetwinsize;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::super::errors::Error;
 use super::super::run::Run;
-use super::super::terminal::{Accent, accent, strip_controls};
+use super::super::terminal::{Accent, Stream, accent, strip_controls};
 use super::parts::Parts;
-
-/// The width of a terminal that does not tell it.
-const USUAL_WIDTH: usize = 80;
 
 /// The narrowest a column becomes as long as there are others that can give room.
 const LEAST: usize = 12;
@@ -40,7 +36,7 @@ impl<'a> Table<'a> {
         Table {
             parts: Parts::new(run),
             rows: vec![headings],
-            width: for_people.then(terminal_width),
+            width: for_people.then(|| Stream::Stdout.width()),
             colored: run.settings.color.applies(for_people),
         }
     }
@@ -74,13 +70,6 @@ impl<'a> Table<'a> {
         }
         self.parts.finish()
     }
-}
-
-/// The width of the terminal on standard output, in columns.
-fn terminal_width() -> usize {
-    let size = tcgetwinsize(rustix::stdio::stdout());
-    let width = size.map_or(0, |size| usize::from(size.ws_col));
-    if width == 0 { USUAL_WIDTH } else { width }
 }
 
 /// A text as it can stand in a column: a tab or a line end in it would make two of one.

@@ -57,8 +57,9 @@ fn check_options(run: &Run<'_>) -> Result<(), Error> {
         ("--protocol", globals.protocol.is_some()),
         ("--transport", globals.transport.is_some()),
     ];
-    let Some((flag, _)) = late.iter().find(|(_, given)| *given) else { return Ok(()) };
+    let late = late.iter().filter(|(_, given)| *given).map(|(flag, _)| *flag);
+    let Some(flag) = late.chain(run.access.given()).next() else { return Ok(()) };
     let text = format!("{flag} has no effect in a session: the server is open already");
-    let error = Error::new(Exit::Usage, text).phase(Phase::Usage).sent(Sent::No);
-    Err(error.hint(format!("give it to `mcpmini session`, or call apart from it: {VARIABLE}=")))
+    Err(Error::usage(text)
+        .hint(format!("give it to `mcpmini session`, or call apart from it: {VARIABLE}=")))
 }

@@ -9,6 +9,7 @@ use futures_lite::FutureExt;
 use super::visitor::Visitor;
 use crate::cli::contact::Contact;
 use crate::cli::errors::Error;
+use crate::cli::exit::Exit;
 use crate::client::retry::Policy;
 use crate::client::{Flights, Happening, Landed, NoResult, Observer, Reply};
 use crate::protocol::json::Json;
@@ -132,11 +133,11 @@ impl<'a> Keeper<'a> {
                 Step::End => return self.contact,
                 Step::Happened(happening) => self.heed(*happening),
                 Step::Order(Order::Open(reply)) => {
-                    let opened = self.open().or(ended(&end, "the session is over")).await;
+                    let opened = self.open().or(ended(&end)).await;
                     let _ = reply.send(opened.map(drop).map_err(|(error, _)| error)).await;
                 }
                 Step::Order(Order::Join(visitor)) => {
-                    let opened = self.open().or(ended(&end, "the session is over")).await;
+                    let opened = self.open().or(ended(&end)).await;
                     self.welcome(visitor, opened);
                 }
                 Step::Order(order) => self.obey(order),
@@ -381,9 +382,9 @@ impl<'a> Keeper<'a> {
 }
 
 /// Ready when the session ends.
-async fn ended<T>(end: &Receiver<Infallible>, why: &str) -> Result<T, (Error, Fate)> {
+async fn ended<T>(end: &Receiver<Infallible>) -> Result<T, (Error, Fate)> {
     let _ = end.recv().await;
-    Err((Error::new(crate::cli::exit::Exit::Unreachable, why), Fate::NotRun))
+    Err((Error::new(Exit::Unreachable, "the session is over"), Fate::NotRun))
 }
 
 fn can_answer(abilities: Abilities, question: &Question) -> bool {

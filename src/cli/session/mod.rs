@@ -41,15 +41,15 @@ pub(super) async fn run(
     executor: &LocalExecutor<'static>,
 ) -> Result<Exit, Error> {
     if run.tail.is_empty() {
-        let error = usage("session needs a command");
+        let error = Error::usage("session needs a command");
         return Err(error.hint("mcpmini session [SERVER...] -- COMMAND [ARG...]"));
     }
     if run.globals.out.is_some() {
-        return Err(usage("--out has no effect on session, which prints nothing itself"));
+        return Err(Error::usage("--out has no effect on session, which prints nothing itself"));
     }
     if run.globals.lock.is_some() {
         // It would hold the servers to it, and not the calls.
-        return Err(usage(
+        return Err(Error::usage(
             "--lock is for the commands inside of the session: give it to each of them",
         ));
     }
@@ -143,10 +143,7 @@ impl<'a> Host<'_, 'a> {
             }
         };
         let expired = async {
-            match self.run.deadline {
-                Some(deadline) => Timer::at(deadline).await,
-                None => future::pending().await,
-            }
+            Timer::at(self.run.deadline).await;
             Step::Expired
         };
         ended.or(signal).or(wanted).or(visitor).or(expired).await
@@ -163,10 +160,7 @@ impl<'a> Host<'_, 'a> {
         let opened = async { together(opened).await.into_iter().collect() };
         let interrupted = async { Err(explain::interrupted(self.run.interrupted().await)) };
         let expired = async {
-            match self.run.deadline {
-                Some(deadline) => Timer::at(deadline).await,
-                None => future::pending().await,
-            }
+            Timer::at(self.run.deadline).await;
             Err(explain::expired(self.run.settings.max_time))
         };
         opened.or(interrupted).or(expired).await
@@ -197,8 +191,4 @@ impl<'a> Host<'_, 'a> {
         self.kept.push(Kept { identity, orders: orders.clone(), task });
         orders
     }
-}
-
-fn usage(text: &str) -> Error {
-    Error::new(Exit::Usage, text).phase(Phase::Usage).sent(Sent::No)
 }

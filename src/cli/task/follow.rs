@@ -158,8 +158,7 @@ pub(super) async fn update(
 }
 
 async fn get(contact: &mut Contact<'_>, id: &str) -> Result<Json, Error> {
-    let state = contact.request(method::GET_TASK, about(id), Vec::new()).await?;
-    Ok(state)
+    contact.request(method::GET_TASK, about(id), Vec::new()).await
 }
 
 /// Reads the answer to `tasks/get`.

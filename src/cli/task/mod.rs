@@ -200,12 +200,9 @@ fn responses(run: &Run<'_>, task: &args::Task) -> Result<Option<String>, Error> 
     if task.args.is_empty() {
         return Ok(None);
     }
-    let usage = |mistake: arguments::ArgError| {
-        Error::new(Exit::Usage, mistake.to_string()).phase(Phase::Usage).sent(Sent::No)
-    };
-    let words = arguments::parse(&task.args, &[]).map_err(usage)?;
+    let words = arguments::parse(&task.args, &[])?;
     let contents = sources::read_all(run, words.inputs())?;
-    arguments::build(&words, &contents, None, Options::default()).map(Some).map_err(usage)
+    Ok(Some(arguments::build(&words, &contents, None, Options::default())?))
 }
 
 async fn act(

@@ -193,10 +193,7 @@ impl Watching<'_> {
         let (link, _) = self.contact.link()?;
         let happened = async { Next::Happened(self.flights.next(link).await) };
         let late = async {
-            match deadline {
-                Some(deadline) => Timer::at(deadline).await,
-                None => futures_lite::future::pending().await,
-            }
+            Timer::at(deadline).await;
             Next::Late
         };
         let interrupted = async { Next::Interrupted(run.interrupted().await) };
