@@ -114,7 +114,7 @@ fn who_wants_the_log_opens_the_stream_that_belongs_to_no_request() {
     let server = HttpDemo::start(&["--era", "legacy", "--tick", "10"]);
     let scratch = Scratch::new();
     let hears_changes = |words: &[&str]| {
-        let call = ["call", &server.url, "slow", "steps=4", "pause_ms=100", "--notifications"];
+        let call = ["call", &server.url, "slow", "steps=10", "pause_ms=100", "--notifications"];
         run(scratch.mcpmini(call).args(words)).err.contains("list_changed")
     };
     assert!(!hears_changes(&[]));
