@@ -7,12 +7,13 @@
 #![allow(missing_docs, reason = "criterion's macros make public items")]
 #![allow(clippy::print_stdout, reason = "some figures are not criterion's")]
 
+mod calls;
 #[path = "messages/counting.rs"]
 mod counting;
 
 use std::collections::{HashMap, VecDeque};
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use counting::{Counting, allocations};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
@@ -20,9 +21,8 @@ use mcpmini::protocol::Outgoing;
 use mcpmini::protocol::jsonrpc::{Limits, decode};
 use mcpmini::protocol::message::Incoming;
 use mcpmini::protocol::opening::Certainty;
-use mcpmini::protocol::params::Params;
 use mcpmini::protocol::revision::{Era, Revision};
-use mcpmini::protocol::session::{Abilities, Call, Event, Output, Profile, Session};
+use mcpmini::protocol::session::{Event, Output, Session};
 use serde_json::Value;
 
 #[global_allocator]
@@ -52,34 +52,16 @@ struct Ours {
 
 impl Ours {
     fn new() -> Ours {
-        let profile = Profile {
-            client: ("bench", "1"),
-            abilities: Abilities::default(),
-            tasks: false,
-            probe_timeout: Duration::from_secs(1),
-            start_timeout: None,
-            text_ids: false,
-            relays: false,
-            listen: false,
-            log_level: None,
-            authorizes: false,
-            extensions: Vec::new(),
-        };
         let now = Instant::now();
         let revision = Revision::newest(Era::Modern);
-        let session = Session::new(Certainty::Pinned(revision), profile, now);
+        let session = Session::new(Certainty::Pinned(revision), calls::profile(), now);
         Ours { session, now, oldest: 1, line: Vec::new() }
     }
 }
 
 impl Client for Ours {
     fn begin(&mut self) {
-        self.session.call(Call {
-            method: "tools/call".into(),
-            params: Params::new().with("name", "\"echo\"").with("arguments", r#"{"text":"hello"}"#),
-            idle: Some(Duration::from_secs(30)),
-            ..Call::default()
-        });
+        self.session.call(calls::echo());
         loop {
             match self.session.poll(self.now) {
                 Output::Transmit(Outgoing::Deliver(delivery)) => {

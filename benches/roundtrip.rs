@@ -8,6 +8,8 @@
 #![allow(missing_docs, reason = "criterion's macros make public items")]
 #![allow(clippy::print_stdout, reason = "some figures are not criterion's")]
 
+mod calls;
+
 use std::collections::{HashMap, VecDeque};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -20,9 +22,8 @@ use mcpmini::client::{Client, Server, open};
 use mcpmini::net::{Address, Settings};
 use mcpmini::protocol::jsonrpc::Limits;
 use mcpmini::protocol::opening::Certainty;
-use mcpmini::protocol::params::Params;
 use mcpmini::protocol::revision::{Era, Revision};
-use mcpmini::protocol::session::{Abilities, Call, Event, Profile};
+use mcpmini::protocol::session::Event;
 use mcpmini::protocol::trace::Trace;
 use mcpmini::reactor;
 use mcpmini::transport::{http, stdio};
@@ -45,22 +46,9 @@ struct Ours {
 
 impl Ours {
     fn new(server: Server) -> Ours {
-        let profile = Profile {
-            client: ("bench", "1"),
-            abilities: Abilities::default(),
-            tasks: false,
-            probe_timeout: Duration::from_secs(1),
-            start_timeout: None,
-            text_ids: false,
-            relays: false,
-            listen: false,
-            log_level: None,
-            authorizes: false,
-            extensions: Vec::new(),
-        };
         let executor = LocalExecutor::new();
         let certainty = Certainty::Pinned(Revision::newest(Era::Modern));
-        let client = open(&executor, server, Limits::default(), certainty, profile);
+        let client = open(&executor, server, Limits::default(), certainty, calls::profile());
         Ours { executor, client: Some(client) }
     }
 }
@@ -70,15 +58,7 @@ impl Caller for Ours {
         let client = self.client.as_mut().expect("it is there until the end");
         let mut begun = HashMap::new();
         let begin = |client: &mut Client, begun: &mut HashMap<_, _>| {
-            let call = Call {
-                method: "tools/call".into(),
-                params: Params::new()
-                    .with("name", "\"echo\"")
-                    .with("arguments", r#"{"text":"hello"}"#),
-                idle: Some(Duration::from_secs(30)),
-                ..Call::default()
-            };
-            begun.insert(client.begin(call), Instant::now());
+            begun.insert(client.begin(calls::echo()), Instant::now());
         };
         let calls = async {
             let mut left = count;

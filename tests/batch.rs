@@ -297,7 +297,6 @@ fn a_server_that_ends_is_started_again_and_no_call_is_repeated() {
         assert_eq!(answered + not_run + unknown, 100);
         // Two processes end, each with at most four calls in flight.
         assert!((2..=8).contains(&unknown), "{unknown} are unknown");
-        assert_eq!(answered, if not_run == 0 { 100 - unknown } else { answered });
         let mut texts: Vec<String> = scratch.lines("log");
         texts.retain(|line| line.contains("\"tools/call\""));
         let mut sent: Vec<u64> = texts

@@ -513,7 +513,7 @@ fn timeout_sends_cancelled() {
         let scratch = Scratch::new();
         let log = scratch.write("log", "");
         let server = demo(&format!("--era {era} --log {log}"));
-        let words = ["call", &server, "slow", "steps=1", "pause_ms=60000", "--timeout", "300ms"];
+        let words = ["call", &server, "slow", "steps=1", "pause_ms=60000", "--timeout", "1s"];
         check(&run(&mut scratch.mcpmini(words)), 124, "");
         let messages = scratch.lines("log").into_iter().filter(|line| line != "EOF");
         let messages: Vec<_> = messages.map(|line| serde_json::from_str(&line).unwrap()).collect();

@@ -167,8 +167,7 @@ fn calls_do_not_mix_up() {
 
 #[test]
 fn a_call_that_is_given_up_is_taken_back() {
-    let script =
-        r#""$mcpmini" call "$server" slow steps=1 pause_ms=60000 --timeout 300ms; echo $?"#;
+    let script = r#""$mcpmini" call "$server" slow steps=1 pause_ms=60000 --timeout 1s; echo $?"#;
     for era in ["legacy", "modern"] {
         let scratch = Scratch::new();
         let server = logging(&scratch, &format!("--era {era}"));

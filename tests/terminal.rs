@@ -3,15 +3,14 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod support;
+#[allow(clippy::print_stdout, dead_code, reason = "other tests use more of it")]
+#[path = "support/terminal.rs"]
+mod terminal;
 
-use std::fs::File;
-use std::io::Read;
-use std::os::fd::OwnedFd;
 use std::process::Command;
 
-use rustix::fs::{Mode, OFlags, open};
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use support::{Scratch, demo};
+use terminal::Terminal;
 
 /// What a run of the binary shows at a terminal.
 #[track_caller]
@@ -22,29 +21,12 @@ fn show(scratch: &Scratch, words: &[&str]) -> String {
 /// What a command shows at a terminal.
 #[track_caller]
 fn show_command(mut command: Command) -> String {
-    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&ours).unwrap();
-    unlockpt(&ours).unwrap();
-    let name = ptsname(&ours, Vec::new()).unwrap();
-    let theirs = open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
-    command.stdin(theirs.try_clone().unwrap()).stdout(theirs.try_clone().unwrap()).stderr(theirs);
-    let mut child = command.spawn().unwrap();
-    // It holds the other end open as well.
+    let terminal = Terminal::open().unwrap();
+    let mut child = terminal.attach_wholly(&mut command).spawn().unwrap();
+    // It would hold the terminal open.
     drop(command);
-    let shown = read(ours);
     child.wait().unwrap();
-    shown
-}
-
-/// What is written to a terminal until the last writer has closed it.
-fn read(terminal: OwnedFd) -> String {
-    let mut terminal = File::from(terminal);
-    let (mut shown, mut block) = (Vec::new(), [0; 4096]);
-    // Linux reports the end as an error.
-    while let Ok(length @ 1..) = terminal.read(&mut block) {
-        shown.extend_from_slice(&block[..length]);
-    }
-    String::from_utf8_lossy(&shown).replace("\r\n", "\n")
+    terminal.close().replace("\r\n", "\n")
 }
 
 /// A server that writes escape codes, does something, and ends.

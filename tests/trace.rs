@@ -59,7 +59,7 @@ fn a_trace_has_every_message_as_it_was() {
 
     let values = values(&lines);
     for pair in values.windows(2) {
-        assert!(pair[0]["t"].as_f64() <= pair[1]["t"].as_f64());
+        assert!(pair[0]["t"].as_f64().unwrap() <= pair[1]["t"].as_f64().unwrap());
     }
     for (value, line) in values.iter().zip(&lines) {
         let message = line.split_once(r#""msg":"#).unwrap().1;

@@ -25,7 +25,7 @@ fn give_up(cause: Cause, code: i32) {
         let words = ["call", &way.server, "slow", "{\"steps\":1,\"pause_ms\":60000}"];
         let mut command = scratch.mcpmini(words);
         if let Cause::Flag(flag) = cause {
-            command.args([flag, "500ms"]);
+            command.args([flag, "2s"]);
         }
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let is_called = || scratch.lines("log").iter().any(|line| line.contains("tools/call"));

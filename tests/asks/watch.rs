@@ -70,7 +70,7 @@ fn what_the_server_does_not_notify_about_is_told() {
 fn the_end_of_the_time_is_an_end_unless_a_number_is_wanted() {
     for way in every_way(&["--tick", "60000"]) {
         let scratch = Scratch::new();
-        let words = ["watch", &way.server, "--max-time", "400ms"];
+        let words = ["watch", &way.server, "--max-time", "1500ms"];
         check(&way, &run(&mut scratch.mcpmini(words)), 0, "");
         check(&way, &run(scratch.mcpmini(words).args(["--count", "1"])), 124, "");
     }

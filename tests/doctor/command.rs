@@ -7,9 +7,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::server::{Kind, Site};
-use crate::support::{
-    Outcome, Scratch, closed_url, demo_path, finish, processes_with, run, wait_until,
-};
+use crate::support::{Outcome, Scratch, closed_url, demo, finish, processes_with, run, wait_until};
 
 fn doctor(words: &[&str]) -> Outcome {
     run(&mut Scratch::new().mcpmini(["doctor"].iter().chain(words)))
@@ -52,6 +50,7 @@ fn a_request_can_be_tried_by_hand() {
     let request = line["requests"].as_array().unwrap().last().unwrap().as_str().unwrap();
     let scratch = Scratch::new();
     if !run(&mut scratch.shell("command -v curl")).out.contains("curl") {
+        println!("skipped: there is no curl");
         return;
     }
     let tried = run(&mut scratch.shell(request));
@@ -109,8 +108,7 @@ fn mistakes_on_the_command_line_are_told() {
     check(&["--sticky", "0", "s"], 2, "--sticky");
     check(&["--sticky", "101", "s"], 2, "101 is not between 1 and 100");
     check(&["no-such-server"], 9, "no-such-server");
-    let demo = format!("exec:'{}'", demo_path());
-    check(&["--only", "origin-*", &demo], 2, "no such check is for a server that is reached");
+    check(&["--only", "origin-*", &demo("")], 2, "no such check is for a server that is reached");
     check(&[&closed_url()], 4, "connection refused");
 }
 
@@ -140,7 +138,7 @@ fn the_era_can_be_chosen() {
         let found = format!("{} {}", fields[0], fields[3]);
         assert!(found.starts_with(expected), "{words:?} {server}: {}{}", outcome.out, outcome.err);
     };
-    let demo = format!("exec:'{}'", demo_path());
+    let demo = demo("");
     check(&[], &demo, "stdio-era", "PASS 2026-07-28 after");
     check(&["--protocol", "2025-11-25"], &demo, "stdio-era", "PASS a session in 2025-11-25 after");
     check(&["--protocol", "2025-06-18"], &demo, "stdio-era", "PASS a session in 2025-06-18 after");
@@ -190,23 +188,20 @@ fn what_was_not_reached_in_time_is_unknown() {
 
 #[test]
 fn a_signal_ends_it_at_once_and_leaves_nothing() {
-    let check = |server: &str, mark: &str| {
-        let scratch = Scratch::new();
-        let mut command =
-            scratch.mcpmini(["doctor", "-t", "30s", "--start-timeout", "30s", server]);
-        let begin = Instant::now();
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        wait_until("the server runs", || !processes_with(mark).is_empty());
-        kill_process(Pid::from_child(&child), Signal::INT).unwrap();
-        let outcome = finish(child, begin);
-        assert_eq!((outcome.code, &*outcome.err), (130, ""));
-        assert!(outcome.took < Duration::from_secs(10), "{:?}", outcome.took);
-        wait_until("nothing is left", || processes_with(mark).is_empty());
-    };
-    let mark = format!("--log /tmp/mcpmini-doctor-{}", std::process::id());
-    let server = format!("exec:'{}' --fault silent {mark}", demo_path());
-    check(&server, &mark.replace(' ', "\0"));
-    std::fs::remove_file(mark.trim_start_matches("--log ")).unwrap_or_default();
+    let scratch = Scratch::new();
+    let log = scratch.path("log");
+    let server = demo(&format!("--fault silent --log {}", log.display()));
+    // As words of its own it is on the command line of the server alone.
+    let mark = format!("--log\0{}", log.display());
+    let mut command = scratch.mcpmini(["doctor", "-t", "30s", "--start-timeout", "30s", &server]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_until("the server runs", || !processes_with(&mark).is_empty());
+    let begin = Instant::now();
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let outcome = finish(child, begin);
+    assert_eq!((outcome.code, &*outcome.err), (130, ""));
+    assert!(outcome.took < Duration::from_secs(10), "{:?}", outcome.took);
+    wait_until("nothing is left", || processes_with(&mark).is_empty());
 }
 
 #[test]

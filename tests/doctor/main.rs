@@ -6,6 +6,10 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+#[allow(dead_code, reason = "it can do more than is wanted here")]
+#[path = "../http/server.rs"]
+mod scripted;
+
 mod command;
 mod http;
 mod server;

@@ -1,13 +1,13 @@
 //! An MCP server over HTTP that does everything right, with one fault at a time.
 
-use std::collections::HashMap;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+
+use crate::scripted::{Peer, Request, Server, Stream};
 
 pub(crate) const LEGACY: &str = "2025-11-25";
 pub(crate) const MODERN: &str = "2026-07-28";
@@ -32,6 +32,7 @@ pub(crate) enum Kind {
 pub(crate) struct Site {
     /// Where it is.
     pub(crate) url: String,
+    server: Server,
     state: Arc<State>,
 }
 
@@ -46,17 +47,8 @@ struct State {
 struct Sessions {
     count: u64,
     open: Vec<String>,
-    /// Every request: the verb, and the method of the message in it.
-    seen: Vec<String>,
     /// Whether somebody has to wait.
     waits: bool,
-}
-
-struct Request {
-    verb: String,
-    path: String,
-    fields: HashMap<String, String>,
-    body: String,
 }
 
 struct Response {
@@ -71,15 +63,11 @@ impl Site {
         let listener = TcpListener::bind((host, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
         let state = Arc::new(State { kind, fault, port, sessions: Mutex::default() });
+        let accept = move || Box::new(listener.accept().unwrap().0) as Box<dyn Stream>;
         let shared = state.clone();
-        thread::spawn(move || {
-            for stream in listener.incoming().map_while(Result::ok) {
-                let state = shared.clone();
-                // A client that hangs up is no event.
-                thread::spawn(move || state.converse(stream));
-            }
-        });
-        Site { url: format!("http://127.0.0.1:{port}/mcp"), state }
+        let script = move |request: &Request, peer: &mut Peer| shared.exchange(request, peer);
+        let server = Server::over(format!("http://127.0.0.1:{port}"), accept, script);
+        Site { url: server.url(), server, state }
     }
 
     /// The sessions that nobody has ended.
@@ -92,9 +80,10 @@ impl Site {
         self.state.sessions.lock().unwrap().waits
     }
 
-    /// Every request so far.
+    /// Every request so far: the verb, and the method of the message in it.
     pub(crate) fn seen(&self) -> Vec<String> {
-        self.state.sessions.lock().unwrap().seen.clone()
+        let seen = |it: &Request| format!("{} {}", it.method, method_of(&parsed(it)));
+        self.server.requests().iter().map(seen).collect()
     }
 }
 
@@ -103,31 +92,29 @@ impl State {
         self.fault == fault
     }
 
-    fn converse(&self, stream: TcpStream) -> Option<()> {
-        stream.set_nodelay(true).ok()?;
-        let mut reader = BufReader::new(stream.try_clone().ok()?);
-        let mut stream = stream;
-        loop {
-            let request = read(&mut reader)?;
-            if self.has("drops what is not JSON") && request.body == "{" {
-                return None;
-            }
-            if self.has("silent to who takes JSON alone")
-                && request.field("accept") == "application/json"
-                && request.verb == "POST"
-            {
-                self.sessions.lock().unwrap().waits = true;
-                thread::sleep(Duration::from_secs(5));
-            }
-            let mut response = self.respond(&request);
-            self.dress(&request, &mut response);
-            write(&mut stream, &response)?;
+    /// Answers a request; false when the connection ends with it.
+    fn exchange(&self, request: &Request, peer: &mut Peer) -> bool {
+        if self.has("drops what is not JSON") && request.body == "{" {
+            return false;
         }
+        if self.has("silent to who takes JSON alone")
+            && field(request, "accept") == "application/json"
+            && request.method == "POST"
+        {
+            self.sessions.lock().unwrap().waits = true;
+            thread::sleep(Duration::from_secs(5));
+        }
+        let mut response = self.respond(request);
+        self.dress(request, &mut response);
+        let fields = response.fields.iter().map(|(name, value)| format!("{name}: {value}\r\n"));
+        let fields: String = fields.collect();
+        peer.answer(&format!("{} -", response.status), &fields, &response.body);
+        true
     }
 
     /// Adds the fields that every answer has.
     fn dress(&self, request: &Request, response: &mut Response) {
-        let origin = request.field("origin");
+        let origin = field(request, "origin");
         let mut add = |name, value: &str| response.fields.push((name, value.to_owned()));
         match self.fault {
             "reflects the origin" if !origin.is_empty() => {
@@ -162,13 +149,11 @@ impl State {
         if path != "/mcp" {
             return self.document(path, request);
         }
-        let message = serde_json::from_str::<Value>(&request.body);
-        let method = message.as_ref().ok().and_then(|it| it["method"].as_str()).unwrap_or_default();
-        self.sessions.lock().unwrap().seen.push(format!("{} {method}", request.verb));
+        let message = parsed(request);
         if let Some(refusal) = self.refuse_unknown_caller(request) {
             return refusal;
         }
-        match (&*request.verb, self.kind) {
+        match (&*request.method, self.kind) {
             ("GET", Kind::Sse) => Response {
                 status: 200,
                 fields: vec![("Content-Type", "text/event-stream".to_owned())],
@@ -194,10 +179,10 @@ impl State {
         let names = ["localhost", "127.0.0.1", "mcp.test"].map(|it| format!("{it}:{}", self.port));
         let is_document =
             request.path.contains("/server-card") || request.path.contains(".well-known");
-        if request.verb == "OPTIONS" || is_document {
-            return (request.verb == "OPTIONS").then(|| empty(204));
+        if request.method == "OPTIONS" || is_document {
+            return (request.method == "OPTIONS").then(|| empty(204));
         }
-        let origin = request.field("origin");
+        let origin = field(request, "origin");
         let is_own = names.iter().any(|name| origin == format!("http://{name}"));
         let let_in = match self.fault {
             "takes every origin"
@@ -217,7 +202,7 @@ impl State {
         if origin.is_empty() && self.has("wants an origin") {
             return Some(error(403, &Value::Null, -32000, "no origin"));
         }
-        let host = request.field("host");
+        let host = field(request, "host");
         if self.has("knows itself by number only") && host.starts_with("localhost") {
             return Some(error(421, &Value::Null, -32000, "another host"));
         }
@@ -225,9 +210,9 @@ impl State {
         if !any_host && !names.iter().any(|name| name == host) {
             return Some(error(421, &Value::Null, -32000, "this is another host"));
         }
-        let is_json = request.field("content-type") == "application/json";
+        let is_json = field(request, "content-type") == "application/json";
         let takes_text = self.has("takes text") || self.has("takes every origin");
-        (request.verb == "POST" && !is_json && !takes_text)
+        (request.method == "POST" && !is_json && !takes_text)
             .then(|| error(415, &Value::Null, -32000, "send JSON"))
     }
 
@@ -236,14 +221,14 @@ impl State {
         if self.kind != Kind::Guarded {
             return None;
         }
-        let sent = request.field("authorization");
+        let sent = field(request, "authorization");
         let is_right = sent == format!("Bearer {TOKEN}");
         let let_in = match self.fault {
             "takes any token" => sent.starts_with("Bearer "),
             "takes tokens in the URL" => request.path.contains("access_token="),
             "lists tools for everybody" => request.body.contains("tools/list"),
             "begins with everybody" => request.body.contains("initialize"),
-            "ends sessions for everybody" => request.verb == "DELETE",
+            "ends sessions for everybody" => request.method == "DELETE",
             _ => false,
         };
         if is_right || let_in {
@@ -291,8 +276,8 @@ impl State {
         if method == "initialize" {
             return self.open_session(id, message);
         }
-        let session = request.field("mcp-session-id");
-        let version = request.field("mcp-protocol-version");
+        let session = field(request, "mcp-session-id");
+        let version = field(request, "mcp-protocol-version");
         if !self.has("keeps no sessions") {
             let is_open = self.sessions.lock().unwrap().open.iter().any(|open| open == session);
             match session {
@@ -353,7 +338,7 @@ impl State {
         if self.has("fails to end sessions") {
             return plain(500, "oh no");
         }
-        let session = request.field("mcp-session-id");
+        let session = field(request, "mcp-session-id");
         let mut sessions = self.sessions.lock().unwrap();
         let before = sessions.open.len();
         if !self.has("sessions go on") {
@@ -364,7 +349,7 @@ impl State {
 
     fn post_modern(&self, request: &Request, message: &Value) -> Response {
         let (id, method) = (&message["id"], message["method"].as_str().unwrap_or_default());
-        let version = request.field("mcp-protocol-version");
+        let version = field(request, "mcp-protocol-version");
         let said = &message["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"];
         if method == "initialize" {
             let text = match self.fault {
@@ -376,7 +361,7 @@ impl State {
         if said.is_null() && !self.has("needs no context") {
             return error(400, id, -32602, "the request has no _meta");
         }
-        let mirrored = request.field("mcp-method");
+        let mirrored = field(request, "mcp-method");
         let fits = match self.fault {
             "does not read Mcp-Method" => *said == version,
             "does not miss Mcp-Method" => {
@@ -502,7 +487,7 @@ impl State {
         if self.has("card without a version") && path == "/mcp/server-card" {
             document["version"] = Value::Null;
         }
-        let is_fresh = request.field("if-none-match") == "\"v1\"" && !self.has("no 304");
+        let is_fresh = field(request, "if-none-match") == "\"v1\"" && !self.has("no 304");
         let mut response = json_of(if is_fresh { 304 } else { 200 }, &document);
         if is_fresh {
             response.body.clear();
@@ -537,10 +522,19 @@ impl State {
     }
 }
 
-impl Request {
-    fn field(&self, name: &str) -> &str {
-        self.fields.get(name).map_or("", String::as_str)
-    }
+/// The value of a field; empty when there is none.
+fn field<'r>(request: &'r Request, name: &str) -> &'r str {
+    request.header(name).unwrap_or_default()
+}
+
+/// The message in a request.
+fn parsed(request: &Request) -> serde_json::Result<Value> {
+    serde_json::from_str(&request.body)
+}
+
+/// The method of a message; empty when there is none.
+fn method_of(message: &serde_json::Result<Value>) -> &str {
+    message.as_ref().ok().and_then(|it| it["method"].as_str()).unwrap_or_default()
 }
 
 /// Text that looks random, and is another for each number.
@@ -574,33 +568,4 @@ fn plain(status: u16, body: &str) -> Response {
 
 fn empty(status: u16) -> Response {
     Response { status, fields: Vec::new(), body: String::new() }
-}
-
-fn read(reader: &mut impl BufRead) -> Option<Request> {
-    let mut line = String::new();
-    if reader.read_line(&mut line).ok()? == 0 {
-        return None;
-    }
-    let mut words = line.split_whitespace().map(str::to_owned);
-    let (verb, path) = (words.next()?, words.next()?);
-    let mut fields = HashMap::new();
-    loop {
-        let mut line = String::new();
-        reader.read_line(&mut line).ok()?;
-        let Some((name, value)) = line.split_once(':') else { break };
-        fields.insert(name.to_ascii_lowercase(), value.trim().to_owned());
-    }
-    let length = fields.get("content-length").and_then(|length| length.parse().ok());
-    let mut body = String::new();
-    reader.take(length.unwrap_or(0)).read_to_string(&mut body).ok()?;
-    Some(Request { verb, path, fields, body })
-}
-
-fn write(stream: &mut TcpStream, response: &Response) -> Option<()> {
-    let Response { status, fields, body } = response;
-    let mut head = format!("HTTP/1.1 {status} -\r\nContent-Length: {}\r\n", body.len());
-    for (name, value) in fields {
-        head += &format!("{name}: {value}\r\n");
-    }
-    stream.write_all(format!("{head}\r\n{body}").as_bytes()).ok()
 }

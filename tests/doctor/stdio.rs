@@ -20,7 +20,7 @@ fn examine(server: &str, id: &str) -> ((String, String), Vec<String>) {
     let log = scratch.path("log");
     let program = format!("'{}' --log '{}'", demo_path(), log.display());
     let server = format!("exec:{}", server.replace("DEMO", &program));
-    let words = ["doctor", "--json", "-t", "1s", "--env", "API_TOKEN=hunter2-hunter2", &server];
+    let words = ["doctor", "--json", "-t", "3s", "--env", "API_TOKEN=hunter2-hunter2", &server];
     let outcome = run(&mut scratch.mcpmini(words));
     let lines: Vec<Value> =
         outcome.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -53,6 +53,13 @@ fn a_manifest_holds_for_its_time() {
     check(i64::from(u32::MAX), Some(Refusal::Expired(EXPIRES)));
 }
 
+/// The description of the key in a domain's document.
+fn method_in(document: &str) -> &str {
+    let method = &document[document.find("{\n   \"id\"").unwrap()..];
+    let end = "}\n  }";
+    &method[..method.find(end).unwrap() + end.len()]
+}
+
 /// Changes one thing in the catalog, the card or the document, and expects this to be found.
 #[track_caller]
 fn check(file: &str, from: &str, to: &str, found: &str) {
@@ -178,11 +185,9 @@ fn the_document_of_the_domain_decides_about_the_key() {
     check(d, "publicKeyJwk", "publicKeyMultibase", "not given as a JWK");
     check(d, "\"kty\"", "\"kty\": \"EC\", \"kty\"", "the name \"kty\" is repeated");
     // The same key, twice.
-    let method = vector(d);
-    let start = method.find("{\n   \"id\"").unwrap();
-    let end = method[start..].find("}\n  }").unwrap() + start + 5;
-    let twice = format!("{0}, {0}", &method[start..end]);
-    check(d, &method[start..end], &twice, "more than once");
+    let document = vector(d);
+    let method = method_in(&document);
+    check(d, method, &format!("{method}, {method}"), "more than once");
 }
 
 #[test]
@@ -191,9 +196,7 @@ fn names_of_keys_may_be_relative_or_embedded() {
         (vector("catalog.json"), vector("card.json"), vector("did.json"));
     let relative = document.replace("did:web:example.com#k1", "#k1");
     assert!(verify(&catalog, &card, &relative, NOW).is_ok());
-    let start = document.find("{\n   \"id\"").unwrap();
-    let end = document[start..].find("}\n  }").unwrap() + start + 5;
-    let method = &document[start..end];
+    let method = method_in(&document);
     let embedded = document
         .replace(method, "")
         .replace("\"did:web:example.com#k1\"\n ]", &format!("{method} ]"));

@@ -92,10 +92,10 @@ class Run:
 
 
 def run(argv, limit, env=None, stdin=None, cwd=None):
-    """Runs a command in a process group of its own, which is gone when this returns.
+    """Runs a command in a process group of its own.
 
-    `stdin` is text, or None for an empty one. A run over `limit` seconds is killed, and its exit
-    code is None.
+    `stdin` is text, or None for an empty one. A run over `limit` seconds is killed with its group,
+    and its exit code is None.
     """
     begin = time.monotonic()
     child = subprocess.Popen(

@@ -60,8 +60,13 @@ impl Terminal {
 
     /// Makes it standard input and standard error of a command.
     pub(crate) fn attach<'c>(&self, command: &'c mut Command) -> &'c mut Command {
+        self.attach_wholly(command).stdout(Stdio::piped())
+    }
+
+    /// Makes it standard input, output and error of a command.
+    pub(crate) fn attach_wholly<'c>(&self, command: &'c mut Command) -> &'c mut Command {
         let end = || Stdio::from(self.line.try_clone().unwrap());
-        command.stdin(end()).stderr(end()).stdout(Stdio::piped())
+        command.stdin(end()).stdout(end()).stderr(end())
     }
 
     /// Everything that was shown.

@@ -85,12 +85,16 @@ impl Man {
         self.raw(&format!(".SS {}", quoted(name)));
     }
 
-    fn paragraph(&mut self, text: &str) {
-        // A heading begins a paragraph by itself.
+    fn begin_paragraph(&mut self) {
+        // A heading does so by itself.
         let last = self.text.trim_end().lines().last().unwrap_or_default();
         if !last.starts_with(".S") {
             self.raw(".PP");
         }
+    }
+
+    fn paragraph(&mut self, text: &str) {
+        self.begin_paragraph();
         self.raw(&escaped(text));
     }
 
@@ -114,7 +118,7 @@ impl Man {
     }
 
     fn example(&mut self, example: &str) {
-        self.raw(".PP");
+        self.begin_paragraph();
         self.raw(".nf");
         self.raw(&escaped(example));
         self.raw(".fi");

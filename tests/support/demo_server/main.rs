@@ -31,7 +31,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 const USAGE: &str = "\
 usage: demo-server [--http PORT | --sse PORT] [--era legacy|modern] [--log FILE] [--tick MS]
-                   [--crash-after N] [--fault FAULT] [--skills DEFECT]
+                   [--crash-after N] [--fault FAULT] [--skills DEFECT] [--ttl MS]
+                   [--version-file FILE] [--patch FILE]
 
   --http PORT  serve http://127.0.0.1:PORT/mcp (0: any free port) and print the URL; else stdio
   --sse PORT   serve http://127.0.0.1:PORT/sse, with the transport of 2024-11-05

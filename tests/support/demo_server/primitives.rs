@@ -1,5 +1,7 @@
 //! Resources, prompts and completion.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use crate::protocol::{Params, Refusal, refusal};
@@ -73,18 +75,7 @@ pub(crate) fn read(params: &Params<'_>, modern: bool) -> Result<Value, Refusal> 
 
 /// The bytes 0 to 255 in Base64.
 fn every_byte() -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::new();
-    let bytes: Vec<u8> = (0..=255).collect();
-    for group in bytes.chunks(3) {
-        let all = group.iter().fold(0_u32, |all, byte| all << 8 | u32::from(*byte));
-        let all = all << (8 * (3 - group.len()));
-        for place in 0..4 {
-            let letter = LETTERS[(all >> (18 - 6 * place) & 63) as usize];
-            text.push(if place <= group.len() { char::from(letter) } else { '=' });
-        }
-    }
-    text
+    STANDARD.encode((0..=255).collect::<Vec<u8>>())
 }
 
 /// The prompts.
