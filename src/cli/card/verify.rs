@@ -11,6 +11,7 @@ use crate::cli::output;
 use crate::cli::run::Run;
 use crate::cli::signed::{self, Report};
 use crate::cli::sources;
+use crate::discovery::place::card_beside;
 use crate::net::{Address, Policy, Source, Zone};
 use crate::trust::policy::{Kept, seconds};
 use crate::trust::signature::sigstore::TrustRoot;
@@ -212,7 +213,7 @@ fn place_of_card(run: &Run<'_>, word: &str) -> Result<Place, Error> {
     if card.is_some() || path.ends_with(".json") || path.ends_with("/server-card") {
         return Ok(place);
     }
-    Place::parse(run, &format!("{}/server-card", path.trim_end_matches('/')))
+    Ok(Place::Url(card_beside(address)))
 }
 
 fn untrusted(text: String) -> Error {
