@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use argh::{ArgsInfo, FromArgs};
 
-use super::choices::path;
 use super::discovery_commands::card_size;
 use super::keyword::keywords;
+use super::readers::path;
 use super::usage::UsageError;
 use super::values::Variable;
 
@@ -146,7 +146,7 @@ pub struct Config {
     pub copy: bool,
 
     /// with import: read this file instead of the usual ones
-    #[argh(option, arg_name = "FILE", from_str_fn(file))]
+    #[argh(option, arg_name = "FILE", from_str_fn(path))]
     pub from: Option<PathBuf>,
 
     /// replace a server of the same name
@@ -174,9 +174,4 @@ keywords! {
         /// The servers of other programs.
         Import = "import",
     }
-}
-
-// argh wants errors as text.
-fn file(text: &str) -> Result<PathBuf, String> {
-    path(text).map_err(str::to_owned)
 }

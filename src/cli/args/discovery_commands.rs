@@ -6,9 +6,8 @@ use std::path::PathBuf;
 
 use argh::{ArgsInfo, FromArgs};
 
-use super::choices::path;
 use super::keyword::keywords;
-use super::numbers::size;
+use super::readers::{path, size};
 use super::usage::UsageError;
 use super::values::Variable;
 
@@ -127,7 +126,7 @@ pub struct Card {
     pub identity: Option<String>,
 
     /// verify: the public key (PEM) that must have signed
-    #[argh(option, arg_name = "FILE", from_str_fn(file))]
+    #[argh(option, arg_name = "FILE", from_str_fn(path))]
     pub public_key: Option<PathBuf>,
 
     /// verify: the domain whose owner must have signed, as did:web:DOMAIN
@@ -140,7 +139,7 @@ pub struct Card {
 
     /// verify: the authorities and logs to trust (default: MCPMINI_TRUSTED_ROOT, or those of the
     /// public sigstore, as they were when this program was built)
-    #[argh(option, arg_name = "FILE", from_str_fn(file))]
+    #[argh(option, arg_name = "FILE", from_str_fn(path))]
     pub trusted_root: Option<PathBuf>,
 
     /// verify, with --did: the AI Catalog whose entry is signed (default: that of the domain)
@@ -148,7 +147,7 @@ pub struct Card {
     pub catalog: Option<String>,
 
     /// verify, with --did: the keys of the domain (default: fetched from it)
-    #[argh(option, arg_name = "FILE", from_str_fn(file))]
+    #[argh(option, arg_name = "FILE", from_str_fn(path))]
     pub did_document: Option<PathBuf>,
 
     /// verify: keep the card and its signature, so that a policy can rely on it
@@ -272,13 +271,8 @@ impl Card {
 
 // argh wants errors as text.
 pub(super) fn card_size(text: &str) -> Result<usize, String> {
-    match size(text) {
-        Ok(bytes) if bytes <= LONGEST_CARD => Ok(bytes),
-        Ok(_) => Err("at most 8MiB".to_owned()),
-        Err(invalid) => Err(invalid.to_string()),
+    match size(text)? {
+        bytes if bytes <= LONGEST_CARD => Ok(bytes),
+        _ => Err("at most 8MiB".to_owned()),
     }
-}
-
-fn file(text: &str) -> Result<PathBuf, String> {
-    path(text).map_err(str::to_owned)
 }
