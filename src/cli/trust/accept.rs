@@ -1,7 +1,5 @@
 //! Accepting a server as it is: by its hash, or at the terminal.
 
-use futures_lite::FutureExt;
-
 use super::show::described;
 use super::{consent, unwritten};
 use crate::cli::answers::keyboard::Keyboard;
@@ -9,7 +7,6 @@ use crate::cli::consent::Consent;
 use crate::cli::contact::Contact;
 use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
-use crate::cli::explain;
 use crate::cli::run::Run;
 use crate::config::Digest;
 use crate::protocol::message::Sent;
@@ -97,9 +94,7 @@ async fn ask(run: &Run<'_>, consent: &Consent<'_>, what: &str) -> Result<bool, E
         let mut keyboard = Keyboard::open().ok()?;
         keyboard.line().await.ok().flatten()
     };
-    let answered = async { Ok(answered.await) };
-    let interrupted = async { Err(explain::interrupted(run.interrupted().await)) };
-    let answer = answered.or(interrupted).await?.unwrap_or_default();
+    let answer = run.unless_over(answered).await?.unwrap_or_default();
     Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }
 
