@@ -7,6 +7,7 @@ use argh::{ArgsInfo, FromArgs};
 
 use super::keyword::keywords;
 use super::readers::path;
+use super::usage::first_given;
 use crate::auth;
 
 keywords! {
@@ -118,7 +119,7 @@ pub struct Access {
 impl Access {
     /// The first option with a credential for one server, if there is one.
     pub fn credential(&self) -> Option<&'static str> {
-        let given = [
+        first_given(&[
             ("--client-id", self.client_id.is_some()),
             ("--client-secret-file", self.client_secret_file.is_some()),
             ("--client-key", self.client_key.is_some()),
@@ -128,13 +129,12 @@ impl Access {
             ("--idp-client-id", self.idp_client_id.is_some()),
             ("--idp-client-secret-file", self.idp_client_secret_file.is_some()),
             ("--idp-id-token-file", self.idp_id_token_file.is_some()),
-        ];
-        given.iter().find(|(_, given)| *given).map(|(flag, _)| *flag)
+        ])
     }
 
     /// The first option that says how to get a token, if there is one.
     pub fn given(&self) -> Option<&'static str> {
-        let given = [
+        first_given(&[
             ("--grant", self.grant.is_some()),
             ("--client-id", self.client_id.is_some()),
             ("--client-secret-file", self.client_secret_file.is_some()),
@@ -154,8 +154,7 @@ impl Access {
             ("--dpop", self.dpop),
             ("--allow-private", self.allow_private),
             ("--login", self.login),
-        ];
-        given.iter().find(|(_, given)| *given).map(|(flag, _)| *flag)
+        ])
     }
 }
 

@@ -18,13 +18,12 @@ use super::policy_commands::Policy;
 use super::primitives::{
     Complete, Find, Prompt, Prompts, Read, Resources, Task, TaskAction, Templates, Watch,
 };
-use super::readers::{duration, path};
+use super::readers::{self, duration, path};
 use super::shell_commands::{Completions, Replay};
 use super::skill_commands::{Skill, Skills};
 use super::trust_commands::{Lock, Trust};
 use super::usage::UsageError;
 use super::values::Expectation;
-use crate::config::{Digest, NotADigest};
 use crate::protocol::pointer::Pointer;
 
 /// what to do
@@ -492,8 +491,5 @@ pub struct Approve {
 
 // argh wants errors as text.
 fn digest(text: &str) -> Result<String, String> {
-    match text.parse::<Digest>() {
-        Ok(_) => Ok(text.to_owned()),
-        Err(NotADigest) => Err(format!("{text:?} is not sha256: and 64 hexadecimal digits")),
-    }
+    readers::digest(text).map(|_| text.to_owned())
 }

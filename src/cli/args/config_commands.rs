@@ -6,9 +6,10 @@ use argh::{ArgsInfo, FromArgs};
 
 use super::discovery_commands::card_size;
 use super::keyword::keywords;
-use super::readers::path;
+use super::readers::{digest, path};
 use super::usage::UsageError;
 use super::values::Variable;
+use crate::config::Digest;
 
 /// add a server to your configuration
 #[derive(Debug, Clone, Default, PartialEq, Eq, FromArgs, ArgsInfo)]
@@ -41,8 +42,8 @@ pub struct Add {
     pub force: bool,
 
     /// accept only what has this digest, sha256:HEX
-    #[argh(option, arg_name = "DIGEST")]
-    pub accept: Option<String>,
+    #[argh(option, arg_name = "DIGEST", from_str_fn(digest))]
+    pub accept: Option<Digest>,
 
     /// which server, by its name or identifier, when there are several
     #[argh(option, arg_name = "NAME")]

@@ -8,7 +8,7 @@ use argh::{ArgsInfo, FromArgs};
 
 use super::keyword::keywords;
 use super::readers::{path, size};
-use super::usage::UsageError;
+use super::usage::{UsageError, first_given};
 use super::values::Variable;
 
 /// The longest card that may be asked for, in bytes.
@@ -204,11 +204,7 @@ impl Card {
             }
         }
         let for_show = [("--connect", self.connect), ("--var", !self.var.is_empty())];
-        let for_verify = self.for_verify();
-        let given = |flags: &[(&'static str, bool)]| {
-            flags.iter().find(|(_, is_given)| *is_given).map(|(flag, _)| *flag)
-        };
-        match (given(&for_show), given(&for_verify)) {
+        match (first_given(&for_show), first_given(&self.for_verify())) {
             (Some(flag), _) if action != CardAction::Show => {
                 Err(UsageError::Lonely { flag, needs: "the action show" })
             }
@@ -242,10 +238,7 @@ impl Card {
         ];
         let for_bundle =
             [("--bundle", self.bundle.is_some()), ("--trusted-root", self.trusted_root.is_some())];
-        let given = |flags: [(&'static str, bool); 2]| {
-            flags.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
-        };
-        match (given(for_did), given(for_bundle)) {
+        match (first_given(&for_did), first_given(&for_bundle)) {
             (Some(flag), _) if self.did.is_none() => {
                 Err(UsageError::Lonely { flag, needs: "--did" })
             }

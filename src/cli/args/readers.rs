@@ -5,10 +5,18 @@ use std::time::Duration;
 
 use super::numbers;
 use crate::cli::duration;
+use crate::config::{Digest, NotADigest};
 
 /// A path. It takes anything but nothing: `--out "$UNSET"` must not write somewhere.
 pub(super) fn path(given: &str) -> Result<PathBuf, String> {
     if given.is_empty() { Err("the file name is empty".to_owned()) } else { Ok(given.into()) }
+}
+
+/// A hash.
+pub(super) fn digest(given: &str) -> Result<Digest, String> {
+    given
+        .parse()
+        .map_err(|NotADigest| format!("{given:?} is not sha256: and 64 hexadecimal digits"))
 }
 
 /// A whole number above zero.

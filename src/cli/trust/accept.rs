@@ -5,16 +5,19 @@ use super::{consent, unwritten};
 use crate::cli::answers::keyboard::Keyboard;
 use crate::cli::consent::Consent;
 use crate::cli::contact::Contact;
-use crate::cli::errors::{Error, Phase};
+use crate::cli::errors::Error;
 use crate::cli::exit::Exit;
 use crate::cli::run::Run;
 use crate::config::Digest;
-use crate::protocol::message::Sent;
 use crate::trust::pins::{Facets, Record, Texts, compare};
 
 /// Accepts what was seen last of a server. It is neither started nor reached: what is accepted is
 /// what was shown.
-pub(super) async fn accept(run: &Run<'_>, word: &str, accept: Option<&str>) -> Result<Exit, Error> {
+pub(super) async fn accept(
+    run: &Run<'_>,
+    word: &str,
+    accept: Option<Digest>,
+) -> Result<Exit, Error> {
     let consent = consent(run, word)?;
     let Some(record) = &consent.record else { return Err(consent.never_used()) };
     if record.revoked.is_some() {
@@ -22,7 +25,6 @@ pub(super) async fn accept(run: &Run<'_>, word: &str, accept: Option<&str>) -> R
     }
     let current = consent.current();
     let changes = compare(&record.accepted, &current);
-    let accept = accept.map(parse).transpose()?;
     if changes.is_empty() && accept.is_none_or(|digest| digest == current.digest()) {
         run.remark(&format!("{}: nothing has changed", consent.key.name));
         return Ok(Exit::Ok);
@@ -36,9 +38,8 @@ pub(super) async fn accept(run: &Run<'_>, word: &str, accept: Option<&str>) -> R
 pub(super) async fn add(
     run: &Run<'_>,
     contact: &mut Contact<'_>,
-    accept: Option<&str>,
+    accept: Option<Digest>,
 ) -> Result<Exit, Error> {
-    let accept = accept.map(parse).transpose()?;
     contact.survey().await?;
     let consent = &contact.watcher.consent;
     let current = consent.current();
@@ -50,13 +51,6 @@ pub(super) async fn add(
     let what = described(&current);
     decide(run, consent, "trust add", what.trim_end(), &current, accept).await?;
     write(consent, &current)
-}
-
-fn parse(text: &str) -> Result<Digest, Error> {
-    text.parse().map_err(|_| {
-        let text = format!("--accept: {text:?} is not sha256: and 64 hexadecimal digits");
-        Error::new(Exit::Usage, text).phase(Phase::Usage).sent(Sent::No)
-    })
 }
 
 /// Makes sure that it is the user's word: by the hash, or by asking at the terminal.

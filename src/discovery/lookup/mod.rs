@@ -194,7 +194,7 @@ pub fn read_file(path: PathBuf, body: Vec<u8>) -> Result<Findings, Malformed> {
 
 impl Candidate {
     /// A claim that a document makes.
-    fn of(claim: Claim, way: Way, document: &Document) -> Candidate {
+    pub(super) fn of(claim: Claim, way: Way, document: &Document) -> Candidate {
         Candidate {
             claim,
             way,
