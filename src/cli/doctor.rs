@@ -231,7 +231,6 @@ fn json(report: &Report) -> String {
     members.push("evidence", &json::string(&report.finding.evidence));
     members.push("clause", &json::string(report.clause));
     members.push("ms", &report.took.as_millis().to_string());
-    let requests: Vec<String> = report.requests.iter().map(|it| json::string(it)).collect();
-    members.push("requests", &format!("[{}]", requests.join(",")));
+    members.push("requests", &json::strings(&report.requests));
     members.finish()
 }

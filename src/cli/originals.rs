@@ -3,15 +3,11 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use futures_lite::{FutureExt, future};
-
 use super::errors::{Error, Phase};
 use super::exit::Exit;
-use super::explain;
 use super::run::Run;
 use super::target;
 use crate::net::{Address, FetchError, Fetcher, Policy, Source};
-use crate::reactor::Timer;
 use crate::store::{self, Guard};
 
 /// Where a document is.
@@ -158,7 +154,7 @@ impl<'a> Originals<'a> {
         }
         let fetcher = Fetcher::new(&target::network(self.run, "documents")?, address, self.policy);
         let fetching = fetcher.get(address, source, accept, limit);
-        let fetched = unless_over(self.run, fetching).await?;
+        let fetched = self.run.unless_over(fetching).await?;
         let fetched = fetched.map_err(|error| failed(what, &error))?;
         let shown = fetched.address.as_str();
         match fetched.status.as_u16() {
@@ -177,31 +173,8 @@ impl<'a> Originals<'a> {
     }
 }
 
-/// Waits for something until the run is over.
-async fn unless_over<T>(run: &Run<'_>, wanted: impl Future<Output = T>) -> Result<T, Error> {
-    let interrupted = async { Err(explain::interrupted(run.interrupted().await)) };
-    let late = async {
-        match run.deadline {
-            Some(deadline) => Timer::at(deadline).await,
-            None => future::pending().await,
-        };
-        Err(explain::expired(run.settings.max_time))
-    };
-    async { Ok(wanted.await) }.or(interrupted).or(late).await
-}
-
 fn failed(what: &str, error: &FetchError) -> Error {
-    let is_lasting = matches!(
-        error,
-        FetchError::NotEncrypted(_)
-            | FetchError::Inwards { .. }
-            | FetchError::Forbidden(_)
-            | FetchError::BadRedirect { .. }
-            | FetchError::TooManyRedirects(_)
-            | FetchError::TooLong { .. }
-            | FetchError::Settings(_)
-    );
-    unreachable(format!("{what}: {error}")).retryable(!is_lasting)
+    unreachable(format!("{what}: {error}")).retryable(error.may_pass())
 }
 
 fn unreachable(text: String) -> Error {

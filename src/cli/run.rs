@@ -4,6 +4,8 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::path::PathBuf;
 use std::time::Instant;
 
+use futures_lite::{FutureExt, future};
+
 use super::args::settings::{self, Settings};
 use super::args::{Access, Command, Globals, Invocation};
 use super::errors::warnings::Style;
@@ -18,6 +20,7 @@ use crate::env::signals::Endings;
 use crate::env::{Env, Secret};
 use crate::protocol::jsonrpc::Limits;
 use crate::protocol::trace::Trace;
+use crate::reactor::Timer;
 use crate::trust::policy::Policies;
 
 /// One run of the program.
@@ -108,6 +111,19 @@ impl<'a> Run<'a> {
                 _ => self.endings.came().await,
             }
         }
+    }
+
+    /// Waits for something, unless a signal or the limit for everything comes first.
+    pub(super) async fn unless_over<T>(&self, wanted: impl Future<Output = T>) -> Result<T, Error> {
+        let interrupted = async { Err(explain::interrupted(self.interrupted().await)) };
+        let late = async {
+            match self.deadline {
+                Some(deadline) => Timer::at(deadline).await,
+                None => future::pending().await,
+            };
+            Err(explain::expired(self.settings.max_time))
+        };
+        async { Ok(wanted.await) }.or(interrupted).or(late).await
     }
 
     /// Takes note of the signals that have come.

@@ -126,9 +126,9 @@ impl Report<'_> {
             members.push("trustedRoot", &json::string(root));
         }
         if !self.remembered.is_empty() {
-            members.push("remembered", &list(self.remembered.iter().map(String::as_str)));
+            members.push("remembered", &json::strings(self.remembered));
         }
-        members.push("notVerified", &list(self.unverified().into_iter()));
+        members.push("notVerified", &json::strings(self.unverified()));
         members.finish()
     }
 }
@@ -187,8 +187,4 @@ pub(super) fn signer(signer: &Signer) -> String {
         }
     }
     members.finish()
-}
-
-fn list<'a>(texts: impl Iterator<Item = &'a str>) -> String {
-    format!("[{}]", texts.map(json::string).collect::<Vec<_>>().join(","))
 }

@@ -10,8 +10,11 @@ use super::document::{Object, object, text};
 /// The media type of a catalog.
 pub const CATALOG: &str = "application/ai-catalog+json";
 
-/// The media type of a card, and what drafts called it.
-const CARDS: [&str; 2] = ["application/mcp-server-card+json", "application/mcp-server+json"];
+/// The media type of a card.
+pub const CARD: &str = "application/mcp-server-card+json";
+
+/// That, and what drafts called it.
+const CARDS: [&str; 2] = [CARD, "application/mcp-server+json"];
 
 /// The most entries that are looked at.
 const ENTRIES: usize = 2000;

@@ -79,9 +79,17 @@ fn url(address: Address) -> Place {
 }
 
 /// The path of a URL, without its query.
-pub(super) fn path_of(address: &Address) -> &str {
+fn path_of(address: &Address) -> &str {
     let path = address.as_str().strip_prefix(&address.origin()).unwrap_or_default();
     path.split('?').next().unwrap_or_default()
+}
+
+/// The place that the standard reserves for the card of the server at an endpoint.
+pub fn card_beside(endpoint: &Address) -> Address {
+    // Not joined: a path that begins with two slashes would name another host.
+    let path = path_of(endpoint).trim_end_matches('/');
+    let url = format!("{}{path}/server-card", endpoint.origin());
+    Address::parse(&url).expect("a path below a URL is a URL")
 }
 
 /// A bare host, with or without a port: `example.com`, `localhost:3000`, `[::1]:3000`. It is asked

@@ -93,6 +93,12 @@ pub fn push_string(out: &mut String, text: &str) {
     out.push_str(&quoted);
 }
 
+/// Texts as a JSON array of strings.
+pub fn strings(texts: impl IntoIterator<Item: AsRef<str>>) -> String {
+    let texts: Vec<String> = texts.into_iter().map(|text| string(text.as_ref())).collect();
+    format!("[{}]", texts.join(","))
+}
+
 /// `text` as a JSON string, quotes included.
 pub fn string(text: &str) -> String {
     serde_json::to_string(text).expect("a string always serializes")

@@ -38,7 +38,7 @@ fn a_json_line_has_the_requests_too() {
     let request = line["requests"][0].as_str().unwrap();
     assert!(request.starts_with("curl -sS -i -X POST "), "{request}");
     assert!(request.contains("mcp-session-id: $SESSION"), "{request}");
-    assert!(request.ends_with(&format!("'{}'", site.url)), "{request}");
+    assert!(request.ends_with(&format!(" {}", site.url)), "{request}");
 }
 
 #[test]

@@ -58,7 +58,7 @@ async fn download(
     let fetcher = discover::fetcher(run, &access)?.with_patience(PATIENCE);
     run.remark(&format!("downloading {address}"));
     let fetched = fetcher.get(&address, Source::Document(zone), "*/*", LIMIT);
-    let fetched = discover::unless_over(run, fetched).await?;
+    let fetched = run.unless_over(fetched).await?;
     let failed = |fault: Fault| Error::from(fault).phase(Phase::Connect);
     let fetched = fetched.map_err(|error| failed(error.into()))?;
     match fetched.status.is_success() {

@@ -6,7 +6,7 @@ use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
 use crate::cli::explain;
 use crate::cli::run::Run;
-use crate::config::{self, Digest, Entry, NotADigest, quoting};
+use crate::config::{self, Digest, Entry, quoting};
 use crate::protocol::mask::{self, Author, MASK};
 use crate::protocol::message::Sent;
 use crate::trust::Effect;
@@ -24,18 +24,13 @@ pub(super) struct Consent {
 pub(super) fn check(run: &Run<'_>, add: &Add, name: &str, found: &Adoptable) -> Result<(), Error> {
     let refused = |text: String| Error::new(Exit::Trust, text).phase(Phase::Trust).sent(Sent::No);
     let digest = digest(name, &found.entry);
-    if let Some(accepted) = &add.accept {
-        return match accepted.parse::<Digest>() {
-            Ok(accepted) if accepted == digest => Ok(()),
-            Ok(_) => {
-                let text = format!("{name} is not what you accept: its digest is {digest}");
-                Err(refused(format!("{text}\n{}", effect(run, name, &found.entry)?)))
-            }
-            Err(NotADigest) => {
-                let text = format!("{accepted:?} is not sha256: and 64 hexadecimal digits");
-                Err(Error::new(Exit::Usage, text).phase(Phase::Usage).sent(Sent::No))
-            }
-        };
+    match add.accept {
+        Some(accepted) if accepted == digest => return Ok(()),
+        Some(_) => {
+            let text = format!("{name} is not what you accept: its digest is {digest}");
+            return Err(refused(format!("{text}\n{}", effect(run, name, &found.entry)?)));
+        }
+        None => {}
     }
     let Some(Consent { from, why }) = &found.consent else { return Ok(()) };
     let effect = effect(run, name, &found.entry)?;

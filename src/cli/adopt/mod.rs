@@ -18,6 +18,7 @@ use smol::LocalExecutor;
 use self::consent::Consent;
 use super::args::Format;
 use super::args::config_commands::Add;
+use super::args::usage::first_given;
 use super::config::{self, usage};
 use super::discover::{self, Asked, Stranger};
 use super::errors::Error;
@@ -80,7 +81,7 @@ pub(super) fn place<'w>(
 
 /// Options that are about what is looked up.
 pub(super) fn refuse_needless_options(add: &Add) -> Result<(), Error> {
-    let given = [
+    let given = first_given(&[
         ("--accept", add.accept.is_some()),
         ("--entry", add.entry.is_some()),
         ("--var", !add.var.is_empty()),
@@ -91,10 +92,10 @@ pub(super) fn refuse_needless_options(add: &Add) -> Result<(), Error> {
         ("--local", add.local),
         ("--package", add.package.is_some()),
         ("--allow-registry-url", add.allow_registry_url),
-    ];
-    match given.iter().find(|(_, is_given)| *is_given) {
+    ]);
+    match given {
         None => Ok(()),
-        Some((flag, _)) => Err(usage(&format!("{flag} is for a server that is looked up"))),
+        Some(flag) => Err(usage(&format!("{flag} is for a server that is looked up"))),
     }
 }
 

@@ -36,7 +36,7 @@ pub(super) async fn look_up(
     let mut documents = discover::documents(run, &access)?;
     documents.takes_stale = false;
     let listed = registry::look_up(&documents, &registry, name, version);
-    let listed = discover::unless_over(run, listed).await?;
+    let listed = run.unless_over(listed).await?;
     let listed = listed.map_err(|miss| discover::unregistered(name, &registry, &miss))?;
     check_status(run, name, &listed)?;
     let wants_package = add.local || add.package.is_some();

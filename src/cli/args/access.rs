@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use argh::{ArgsInfo, FromArgs};
 
-use super::choices::path;
 use super::keyword::keywords;
+use super::readers::path;
+use super::usage::first_given;
 use crate::auth;
 
 keywords! {
@@ -51,11 +52,11 @@ pub struct Access {
     pub client_id: Option<String>,
 
     /// the client's secret
-    #[argh(option, arg_name = "FILE", from_str_fn(file))]
+    #[argh(option, arg_name = "FILE", from_str_fn(path))]
     pub client_secret_file: Option<PathBuf>,
 
     /// the client's private key (PEM, not encrypted), to sign with instead of a secret
-    #[argh(option, arg_name = "FILE", from_str_fn(file))]
+    #[argh(option, arg_name = "FILE", from_str_fn(path))]
     pub client_key: Option<PathBuf>,
 
     /// the name by which the authorization server knows the key (kid)
@@ -83,7 +84,7 @@ pub struct Access {
     pub callback_port: Option<u16>,
 
     /// the assertion for jwt-bearer
-    #[argh(option, arg_name = "FILE", from_str_fn(file))]
+    #[argh(option, arg_name = "FILE", from_str_fn(path))]
     pub assertion_file: Option<PathBuf>,
 
     /// the assertion for jwt-bearer is what CMD prints
@@ -99,11 +100,11 @@ pub struct Access {
     pub idp_client_id: Option<String>,
 
     /// the secret of that id, if it has one
-    #[argh(option, arg_name = "FILE", from_str_fn(file))]
+    #[argh(option, arg_name = "FILE", from_str_fn(path))]
     pub idp_client_secret_file: Option<PathBuf>,
 
     /// the person's ID token, for id-jag
-    #[argh(option, arg_name = "FILE", from_str_fn(file))]
+    #[argh(option, arg_name = "FILE", from_str_fn(path))]
     pub idp_id_token_file: Option<PathBuf>,
 
     /// take only tokens that are bound to a key of this machine (DPoP)
@@ -118,7 +119,7 @@ pub struct Access {
 impl Access {
     /// The first option with a credential for one server, if there is one.
     pub fn credential(&self) -> Option<&'static str> {
-        let given = [
+        first_given(&[
             ("--client-id", self.client_id.is_some()),
             ("--client-secret-file", self.client_secret_file.is_some()),
             ("--client-key", self.client_key.is_some()),
@@ -128,13 +129,12 @@ impl Access {
             ("--idp-client-id", self.idp_client_id.is_some()),
             ("--idp-client-secret-file", self.idp_client_secret_file.is_some()),
             ("--idp-id-token-file", self.idp_id_token_file.is_some()),
-        ];
-        given.iter().find(|(_, given)| *given).map(|(flag, _)| *flag)
+        ])
     }
 
     /// The first option that says how to get a token, if there is one.
     pub fn given(&self) -> Option<&'static str> {
-        let given = [
+        first_given(&[
             ("--grant", self.grant.is_some()),
             ("--client-id", self.client_id.is_some()),
             ("--client-secret-file", self.client_secret_file.is_some()),
@@ -154,8 +154,7 @@ impl Access {
             ("--dpop", self.dpop),
             ("--allow-private", self.allow_private),
             ("--login", self.login),
-        ];
-        given.iter().find(|(_, given)| *given).map(|(flag, _)| *flag)
+        ])
     }
 }
 
@@ -180,11 +179,6 @@ impl From<KeyAlgorithm> for auth::Algorithm {
 }
 
 // argh wants errors as text.
-
-fn file(text: &str) -> Result<PathBuf, String> {
-    path(text).map_err(str::to_owned)
-}
-
 fn port(text: &str) -> Result<u16, String> {
     let port = text.parse().ok().filter(|port| *port != 0);
     port.ok_or_else(|| "a port is a number from 1 to 65535".to_owned())

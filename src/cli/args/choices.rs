@@ -292,8 +292,3 @@ impl FromStr for BearerFile {
         }
     }
 }
-
-/// A path. It takes anything but nothing: `--out "$UNSET"` must not write somewhere.
-pub(super) fn path(given: &str) -> Result<PathBuf, &'static str> {
-    if given.is_empty() { Err("the file name is empty") } else { Ok(given.into()) }
-}

@@ -13,17 +13,17 @@ use super::discovery_commands::{Card, Discover};
 use super::doctor_command::Doctor;
 use super::globals::Globals;
 use super::login_commands::{Login, Logout, Token};
-use super::many::{Batch, Bench, Cache, Servers, Session, wait};
+use super::many::{Batch, Bench, Cache, Servers, Session};
 use super::policy_commands::Policy;
 use super::primitives::{
-    Complete, Find, Prompt, Prompts, Read, Resources, Task, TaskAction, Templates, Watch, folder,
+    Complete, Find, Prompt, Prompts, Read, Resources, Task, TaskAction, Templates, Watch,
 };
+use super::readers::{self, duration, path};
 use super::shell_commands::{Completions, Replay};
 use super::skill_commands::{Skill, Skills};
 use super::trust_commands::{Lock, Trust};
 use super::usage::UsageError;
 use super::values::Expectation;
-use crate::config::{Digest, NotADigest};
 use crate::protocol::pointer::Pointer;
 
 /// what to do
@@ -285,7 +285,7 @@ pub struct Call {
 
     /// write each part of the answer to a file, DIR/0001.txt, DIR/0002.png and so on, and print
     /// the paths on standard error as JSON
-    #[argh(option, arg_name = "DIR", from_str_fn(folder))]
+    #[argh(option, arg_name = "DIR", from_str_fn(path))]
     pub save: Option<PathBuf>,
 
     /// let the server make a task of the call, and print its ID instead of an answer
@@ -337,7 +337,7 @@ pub struct Tools {
 
     /// when a server has not answered within DUR, show the tools that are stored, as stale ones
     /// (with --all 250ms, else never; without stored tools it is waited for)
-    #[argh(option, arg_name = "DUR", from_str_fn(wait))]
+    #[argh(option, arg_name = "DUR", from_str_fn(duration))]
     pub cached_ok: Option<Duration>,
 
     /// only tools whose name or description has a match for this regular expression; upper and
@@ -491,8 +491,5 @@ pub struct Approve {
 
 // argh wants errors as text.
 fn digest(text: &str) -> Result<String, String> {
-    match text.parse::<Digest>() {
-        Ok(_) => Ok(text.to_owned()),
-        Err(NotADigest) => Err(format!("{text:?} is not sha256: and 64 hexadecimal digits")),
-    }
+    readers::digest(text).map(|_| text.to_owned())
 }

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use argh::{ArgsInfo, FromArgs};
 
-use super::choices::path;
 use super::discovery_commands::card_size;
 use super::keyword::keywords;
+use super::readers::{digest, path};
 use super::usage::UsageError;
 use super::values::Variable;
+use crate::config::Digest;
 
 /// add a server to your configuration
 #[derive(Debug, Clone, Default, PartialEq, Eq, FromArgs, ArgsInfo)]
@@ -41,8 +42,8 @@ pub struct Add {
     pub force: bool,
 
     /// accept only what has this digest, sha256:HEX
-    #[argh(option, arg_name = "DIGEST")]
-    pub accept: Option<String>,
+    #[argh(option, arg_name = "DIGEST", from_str_fn(digest))]
+    pub accept: Option<Digest>,
 
     /// which server, by its name or identifier, when there are several
     #[argh(option, arg_name = "NAME")]
@@ -146,7 +147,7 @@ pub struct Config {
     pub copy: bool,
 
     /// with import: read this file instead of the usual ones
-    #[argh(option, arg_name = "FILE", from_str_fn(file))]
+    #[argh(option, arg_name = "FILE", from_str_fn(path))]
     pub from: Option<PathBuf>,
 
     /// replace a server of the same name
@@ -174,9 +175,4 @@ keywords! {
         /// The servers of other programs.
         Import = "import",
     }
-}
-
-// argh wants errors as text.
-fn file(text: &str) -> Result<PathBuf, String> {
-    path(text).map_err(str::to_owned)
 }

@@ -6,10 +6,9 @@ use std::path::PathBuf;
 
 use argh::{ArgsInfo, FromArgs};
 
-use super::choices::path;
 use super::keyword::keywords;
-use super::numbers::size;
-use super::usage::UsageError;
+use super::readers::{path, size};
+use super::usage::{UsageError, first_given};
 use super::values::Variable;
 
 /// The longest card that may be asked for, in bytes.
@@ -127,7 +126,7 @@ pub struct Card {
     pub identity: Option<String>,
 
     /// verify: the public key (PEM) that must have signed
-    #[argh(option, arg_name = "FILE", from_str_fn(file))]
+    #[argh(option, arg_name = "FILE", from_str_fn(path))]
     pub public_key: Option<PathBuf>,
 
     /// verify: the domain whose owner must have signed, as did:web:DOMAIN
@@ -140,7 +139,7 @@ pub struct Card {
 
     /// verify: the authorities and logs to trust (default: MCPMINI_TRUSTED_ROOT, or those of the
     /// public sigstore, as they were when this program was built)
-    #[argh(option, arg_name = "FILE", from_str_fn(file))]
+    #[argh(option, arg_name = "FILE", from_str_fn(path))]
     pub trusted_root: Option<PathBuf>,
 
     /// verify, with --did: the AI Catalog whose entry is signed (default: that of the domain)
@@ -148,7 +147,7 @@ pub struct Card {
     pub catalog: Option<String>,
 
     /// verify, with --did: the keys of the domain (default: fetched from it)
-    #[argh(option, arg_name = "FILE", from_str_fn(file))]
+    #[argh(option, arg_name = "FILE", from_str_fn(path))]
     pub did_document: Option<PathBuf>,
 
     /// verify: keep the card and its signature, so that a policy can rely on it
@@ -205,11 +204,7 @@ impl Card {
             }
         }
         let for_show = [("--connect", self.connect), ("--var", !self.var.is_empty())];
-        let for_verify = self.for_verify();
-        let given = |flags: &[(&'static str, bool)]| {
-            flags.iter().find(|(_, is_given)| *is_given).map(|(flag, _)| *flag)
-        };
-        match (given(&for_show), given(&for_verify)) {
+        match (first_given(&for_show), first_given(&self.for_verify())) {
             (Some(flag), _) if action != CardAction::Show => {
                 Err(UsageError::Lonely { flag, needs: "the action show" })
             }
@@ -243,10 +238,7 @@ impl Card {
         ];
         let for_bundle =
             [("--bundle", self.bundle.is_some()), ("--trusted-root", self.trusted_root.is_some())];
-        let given = |flags: [(&'static str, bool); 2]| {
-            flags.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
-        };
-        match (given(for_did), given(for_bundle)) {
+        match (first_given(&for_did), first_given(&for_bundle)) {
             (Some(flag), _) if self.did.is_none() => {
                 Err(UsageError::Lonely { flag, needs: "--did" })
             }
@@ -272,13 +264,8 @@ impl Card {
 
 // argh wants errors as text.
 pub(super) fn card_size(text: &str) -> Result<usize, String> {
-    match size(text) {
-        Ok(bytes) if bytes <= LONGEST_CARD => Ok(bytes),
-        Ok(_) => Err("at most 8MiB".to_owned()),
-        Err(invalid) => Err(invalid.to_string()),
+    match size(text)? {
+        bytes if bytes <= LONGEST_CARD => Ok(bytes),
+        _ => Err("at most 8MiB".to_owned()),
     }
-}
-
-fn file(text: &str) -> Result<PathBuf, String> {
-    path(text).map_err(str::to_owned)
 }

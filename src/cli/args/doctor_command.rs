@@ -3,7 +3,7 @@
 use argh::{ArgsInfo, FromArgs};
 
 use super::keyword::keywords;
-use super::numbers::count;
+use super::readers::count;
 use super::usage::UsageError;
 
 keywords! {
@@ -91,8 +91,7 @@ const CONNECTIONS: u32 = 100;
 
 // argh wants errors as text.
 fn connections(text: &str) -> Result<u32, String> {
-    let number = count(text).map_err(|error| error.to_string())?;
-    match u32::try_from(number) {
+    match u32::try_from(count(text)?) {
         Ok(number @ 1..=CONNECTIONS) => Ok(number),
         _ => Err(format!("{text} is not between 1 and {CONNECTIONS}")),
     }

@@ -7,12 +7,12 @@ use argh::{ArgsInfo, FromArgs};
 
 use super::choices::{
     BearerFile, Color, Elicit, Format, Http, IdFormat, Progress, Protocol, Sample, ServerStderr,
-    Transport, log_level, path,
+    Transport, log_level,
 };
-use super::numbers::{count, size};
+use super::readers::{count, duration, path, size};
 use super::trace_file::TraceFile;
 use super::values::{Assignment, Header, Private, Variable, private};
-use crate::cli::duration::{self, Limit};
+use crate::cli::duration::Limit;
 use crate::net::Resolve;
 use crate::protocol::model::log::Level;
 
@@ -29,7 +29,7 @@ pub struct Globals {
     json: bool,
 
     /// write the answer to FILE, whole or not at all, instead of standard output
-    #[argh(option, arg_name = "FILE", from_str_fn(file))]
+    #[argh(option, arg_name = "FILE", from_str_fn(path))]
     pub out: Option<PathBuf>,
 
     /// print errors and warnings as JSON, one per line on standard error
@@ -96,7 +96,7 @@ pub struct Globals {
     pub inherit_env: bool,
 
     /// start the server in DIR
-    #[argh(option, arg_name = "DIR", from_str_fn(file))]
+    #[argh(option, arg_name = "DIR", from_str_fn(path))]
     pub cwd: Option<PathBuf>,
 
     /// add one argument to the server's command line, exactly as it is (repeatable)
@@ -113,7 +113,7 @@ pub struct Globals {
     pub header: Vec<Header>,
 
     /// send the HTTP headers in FILE, one per line
-    #[argh(option, arg_name = "FILE", from_str_fn(file))]
+    #[argh(option, arg_name = "FILE", from_str_fn(path))]
     pub header_file: Option<PathBuf>,
 
     /// send the token in FILE, or read from file descriptor N, as Authorization: Bearer
@@ -125,15 +125,15 @@ pub struct Globals {
     pub bearer_command: Option<Private>,
 
     /// trust the certificate authorities in FILE (PEM) instead of the system's
-    #[argh(option, arg_name = "FILE", from_str_fn(file))]
+    #[argh(option, arg_name = "FILE", from_str_fn(path))]
     pub cacert: Option<PathBuf>,
 
     /// show the client certificate in FILE (PEM)
-    #[argh(option, arg_name = "FILE", from_str_fn(file))]
+    #[argh(option, arg_name = "FILE", from_str_fn(path))]
     pub cert: Option<PathBuf>,
 
     /// use the key in FILE (PEM, not encrypted) for the client certificate
-    #[argh(option, arg_name = "FILE", from_str_fn(file))]
+    #[argh(option, arg_name = "FILE", from_str_fn(path))]
     pub key: Option<PathBuf>,
 
     /// accept any certificate; for tests only
@@ -165,7 +165,7 @@ pub struct Globals {
     pub transport: Option<Transport>,
 
     /// tell the server, if it asks, that it may work in DIR (repeatable)
-    #[argh(option, arg_name = "DIR", from_str_fn(file))]
+    #[argh(option, arg_name = "DIR", from_str_fn(path))]
     pub root: Vec<PathBuf>,
 
     /// add a member to the request's _meta, KEY=TEXT or KEY:=JSON (repeatable)
@@ -181,11 +181,11 @@ pub struct Globals {
     pub strict: bool,
 
     /// refuse messages longer than SIZE, such as 64MiB (default 128MiB)
-    #[argh(option, arg_name = "SIZE", from_str_fn(bytes))]
+    #[argh(option, arg_name = "SIZE", from_str_fn(size))]
     pub max_message: Option<usize>,
 
     /// refuse messages nested deeper than N (default 512)
-    #[argh(option, arg_name = "N", from_str_fn(number))]
+    #[argh(option, arg_name = "N", from_str_fn(count))]
     pub max_depth: Option<usize>,
 
     /// what to answer: decline, cancel, fail (end with an error), defaults, answers:FILE, ask
@@ -199,7 +199,7 @@ pub struct Globals {
     pub answer: Vec<Assignment>,
 
     /// the answers for the fields that FILE names (a JSON object)
-    #[argh(option, arg_name = "FILE", from_str_fn(file))]
+    #[argh(option, arg_name = "FILE", from_str_fn(path))]
     pub answers: Option<PathBuf>,
 
     /// the same as --elicit defaults
@@ -228,11 +228,11 @@ pub struct Globals {
     pub trace: Option<TraceFile>,
 
     /// read this configuration file and no other
-    #[argh(option, arg_name = "FILE", from_str_fn(file))]
+    #[argh(option, arg_name = "FILE", from_str_fn(path))]
     pub config: Option<PathBuf>,
 
     /// use servers only as they are locked in FILE (see `mcpmini lock`); anything else fails
-    #[argh(option, arg_name = "FILE", from_str_fn(file))]
+    #[argh(option, arg_name = "FILE", from_str_fn(path))]
     pub lock: Option<PathBuf>,
 
     /// ask the server even where a stored answer is still fresh
@@ -268,28 +268,12 @@ pub(super) const SPELLINGS: &[(&str, &str)] = &[
 
 // argh wants errors as text.
 
-fn file(text: &str) -> Result<PathBuf, String> {
-    path(text).map_err(str::to_owned)
-}
-
-fn duration(text: &str) -> Result<Duration, String> {
-    duration::parse(text).map_err(|invalid| invalid.to_string())
-}
-
-fn bytes(text: &str) -> Result<usize, String> {
-    size(text).map_err(|invalid| invalid.to_string())
-}
-
 fn level(text: &str) -> Result<Level, String> {
     log_level(text).map_err(|invalid| invalid.to_string())
 }
 
 fn line(text: &str) -> Result<String, String> {
     if text.trim().is_empty() { Err("the command is empty".to_owned()) } else { Ok(text.into()) }
-}
-
-fn number(text: &str) -> Result<usize, String> {
-    count(text).map_err(|invalid| invalid.to_string())
 }
 
 fn times(text: &str) -> Result<u32, String> {

@@ -1,12 +1,9 @@
 //! The commands for many requests, and for many servers. Their comments are the help texts.
 
-use std::time::Duration;
-
 use argh::{ArgsInfo, FromArgs};
 
 use super::keyword::keywords;
-use super::numbers::count;
-use crate::cli::duration;
+use super::readers::count;
 
 /// make many requests on one connection, one per line
 #[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
@@ -23,7 +20,7 @@ use crate::cli::duration;
 #[argh(example = "mcpmini batch --ordered files calls.jsonl")]
 pub struct Batch {
     /// how many requests are under way at a time (default 4, in bench 1)
-    #[argh(option, short = 'P', arg_name = "N", from_str_fn(at_least_one))]
+    #[argh(option, short = 'P', arg_name = "N", from_str_fn(count))]
     pub jobs: Option<usize>,
 
     /// print the outcomes in the order of the lines
@@ -52,11 +49,11 @@ pub struct Batch {
 #[argh(example = "mcpmini bench --json https://mcp.example.com/mcp echo text=hi | jq .ms.p99")]
 pub struct Bench {
     /// how many calls to make (default 100)
-    #[argh(option, short = 'n', arg_name = "N", from_str_fn(at_least_one))]
+    #[argh(option, short = 'n', arg_name = "N", from_str_fn(count))]
     pub calls: Option<usize>,
 
     /// how many requests are under way at a time (default 4, in bench 1)
-    #[argh(option, short = 'P', arg_name = "N", from_str_fn(at_least_one))]
+    #[argh(option, short = 'P', arg_name = "N", from_str_fn(count))]
     pub jobs: Option<usize>,
 
     /// go on with further requests after one has failed
@@ -158,13 +155,4 @@ pub struct Cache {
     /// only what is stored about this server
     #[argh(positional, arg_name = "SERVER")]
     pub server: Option<String>,
-}
-
-// argh wants errors as text.
-fn at_least_one(text: &str) -> Result<usize, String> {
-    count(text).map_err(|invalid| invalid.to_string())
-}
-
-pub(super) fn wait(text: &str) -> Result<Duration, String> {
-    duration::parse(text).map_err(|invalid| invalid.to_string())
 }

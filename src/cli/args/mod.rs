@@ -20,6 +20,7 @@ pub mod normalise;
 pub mod numbers;
 pub mod policy_commands;
 pub mod primitives;
+mod readers;
 pub mod settings;
 pub mod shell_commands;
 pub mod skill_commands;

@@ -5,9 +5,8 @@ use std::path::PathBuf;
 
 use argh::{ArgsInfo, FromArgs};
 
-use super::choices::path;
 use super::keyword::keywords;
-use super::numbers::count;
+use super::readers::{count, path};
 use super::usage::UsageError;
 use super::values::{Assignment, Expectation};
 use crate::protocol::pointer::Pointer;
@@ -54,7 +53,7 @@ pub struct Templates {
 pub struct Read {
     /// write each part of the answer to a file, DIR/0001.txt, DIR/0002.png and so on, and print
     /// the paths on standard error as JSON
-    #[argh(option, arg_name = "DIR", from_str_fn(folder))]
+    #[argh(option, arg_name = "DIR", from_str_fn(path))]
     pub save: Option<PathBuf>,
 
     /// print only the value at this JSON Pointer in the result, a text without quotes unless as
@@ -105,7 +104,7 @@ pub struct Prompts {
 pub struct Prompt {
     /// write each part of the answer to a file, DIR/0001.txt, DIR/0002.png and so on, and print
     /// the paths on standard error as JSON
-    #[argh(option, arg_name = "DIR", from_str_fn(folder))]
+    #[argh(option, arg_name = "DIR", from_str_fn(path))]
     pub save: Option<PathBuf>,
 
     /// print only the value at this JSON Pointer in the result, a text without quotes unless as
@@ -225,7 +224,7 @@ keywords! {
 pub struct Task {
     /// write each part of the answer to a file, DIR/0001.txt, DIR/0002.png and so on, and print
     /// the paths on standard error as JSON
-    #[argh(option, arg_name = "DIR", from_str_fn(folder))]
+    #[argh(option, arg_name = "DIR", from_str_fn(path))]
     pub save: Option<PathBuf>,
 
     /// print only the value at this JSON Pointer in the result, a text without quotes unless as
@@ -282,7 +281,7 @@ pub struct Watch {
     pub resources: Vec<String>,
 
     /// end after N notifications
-    #[argh(option, arg_name = "N", from_str_fn(number))]
+    #[argh(option, arg_name = "N", from_str_fn(count))]
     pub count: Option<usize>,
 
     /// the server: a URL, a name from the configuration, or a command line in quotes
@@ -309,14 +308,4 @@ impl Task {
             _ => Ok(()),
         }
     }
-}
-
-// argh wants errors as text.
-
-fn number(text: &str) -> Result<usize, String> {
-    count(text).map_err(|invalid| invalid.to_string())
-}
-
-pub(super) fn folder(text: &str) -> Result<PathBuf, String> {
-    path(text).map_err(str::to_owned)
 }

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use argh::{ArgsInfo, FromArgs};
 
-use super::choices::{Shell, path};
+use super::choices::Shell;
+use super::readers::path;
 
 /// print a script that makes your shell complete command lines
 #[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
@@ -32,15 +33,10 @@ pub struct Completions {
 #[argh(example = "mcpmini call 'mcpmini replay files.jsonl' read_file path=a.txt")]
 pub struct Replay {
     /// the trace, as --trace writes it
-    #[argh(positional, arg_name = "FILE", from_str_fn(file))]
+    #[argh(positional, arg_name = "FILE", from_str_fn(path))]
     pub file: PathBuf,
 
     /// which server to be, when the trace has several
     #[argh(positional, arg_name = "NAME")]
     pub name: Option<String>,
-}
-
-// argh wants errors as text.
-fn file(text: &str) -> Result<PathBuf, String> {
-    path(text).map_err(str::to_owned)
 }

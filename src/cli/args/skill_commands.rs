@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use argh::{ArgsInfo, FromArgs};
 
-use super::primitives::folder;
+use super::readers::path;
 use super::usage::UsageError;
 
 /// list the skills of a server
@@ -38,7 +38,7 @@ pub struct Skill {
 
     /// write all files of the skill to DIR/NAME, where other files stay as they are, and print
     /// the paths on standard error as JSON
-    #[argh(option, arg_name = "DIR", from_str_fn(folder))]
+    #[argh(option, arg_name = "DIR", from_str_fn(path))]
     pub install: Option<PathBuf>,
 
     /// the server: a URL, a name from the configuration, or a command line in quotes

@@ -3,7 +3,9 @@
 use argh::{ArgsInfo, FromArgs};
 
 use super::keyword::keywords;
+use super::readers::digest;
 use super::usage::UsageError;
+use crate::config::Digest;
 
 keywords! {
     /// What `trust` does.
@@ -42,12 +44,12 @@ keywords! {
 )]
 #[argh(example = "mcpmini trust list")]
 #[argh(example = "mcpmini trust diff files")]
-#[argh(example = "mcpmini trust accept files --accept sha256:9f86d0…")]
+#[argh(example = "mcpmini trust accept files")]
 #[argh(example = "mcpmini trust revoke https://mcp.example.com/mcp")]
 pub struct Trust {
     /// accept only what has this digest, sha256:HEX
-    #[argh(option, arg_name = "DIGEST")]
-    pub accept: Option<String>,
+    #[argh(option, arg_name = "DIGEST", from_str_fn(digest))]
+    pub accept: Option<Digest>,
 
     /// list, show, diff, add, accept or revoke
     #[argh(positional, arg_name = "ACTION")]

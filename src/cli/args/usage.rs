@@ -200,6 +200,11 @@ impl UsageError {
     }
 }
 
+/// The first of some flags that is given.
+pub fn first_given(flags: &[(&'static str, bool)]) -> Option<&'static str> {
+    flags.iter().find(|(_, is_given)| *is_given).map(|(flag, _)| *flag)
+}
+
 fn did_you_mean(f: &mut fmt::Formatter<'_>, suggestion: Option<&str>) -> fmt::Result {
     match suggestion {
         Some(word) => write!(f, "; did you mean {word}?"),

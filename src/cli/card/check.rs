@@ -50,7 +50,7 @@ async fn read(run: &Run<'_>, card: &Card) -> Result<(String, Object), Error> {
     if let Place::Document(address) = &place {
         // What is no catalog is checked even when nothing can be made of it.
         let finder = Finder::new(&documents, discover::options(&access));
-        match discover::unless_over(run, finder.fetch(address)).await? {
+        match run.unless_over(finder.fetch(address)).await? {
             Ok(document) if catalog::read(&document.object) == Err(NoCatalog::Other) => {
                 return Ok((document.address.to_string(), document.object));
             }

@@ -4,6 +4,7 @@ use smol::LocalExecutor;
 
 use crate::cli::args::Format;
 use crate::cli::args::discovery_commands::Card;
+use crate::cli::args::usage::first_given;
 use crate::cli::discover::signature::{self, Signature};
 use crate::cli::discover::{self, Access, Asked, Said, Stranger, sheet};
 use crate::cli::errors::{Error, Phase};
@@ -77,13 +78,12 @@ async fn ask(
 
 /// An option that brings credentials, if there is one.
 fn credentials(run: &Run<'_>) -> Option<&'static str> {
-    let given = [
+    first_given(&[
         ("--header", !run.globals.header.is_empty()),
         ("--header-file", run.globals.header_file.is_some()),
         ("--bearer-file", run.globals.bearer_file.is_some()),
         ("--bearer-command", run.globals.bearer_command.is_some()),
-    ];
-    given.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
+    ])
 }
 
 fn json(candidate: &Candidate, signature: &Signature, asked: Option<&Asked>) -> String {

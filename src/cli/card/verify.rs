@@ -11,6 +11,8 @@ use crate::cli::output;
 use crate::cli::run::Run;
 use crate::cli::signed::{self, Report};
 use crate::cli::sources;
+use crate::discovery::lookup::{CARD_LIMIT, CARD_TYPES, CATALOG_TYPES};
+use crate::discovery::place::card_beside;
 use crate::net::{Address, Policy, Source, Zone};
 use crate::trust::policy::{Kept, seconds};
 use crate::trust::signature::sigstore::TrustRoot;
@@ -18,12 +20,7 @@ use crate::trust::signature::{
     BUNDLE_LIMIT, BUNDLE_SUFFIX, Evidence, PublicKey, Refusal, Step, Verified, Wanted, did_web,
 };
 
-/// The longest card unless the command line says otherwise, in bytes.
-const CARD_LIMIT: usize = 1 << 20;
-
-/// What a card, a catalog and a domain's keys are asked for as.
-const CARD: &str = "application/mcp-server-card+json, application/json;q=0.9";
-const CATALOG: &str = "application/ai-catalog+json, application/json;q=0.9";
+/// What a domain's keys are asked for as.
 const DID_DOCUMENT: &str = "application/did+json, application/json;q=0.9";
 
 /// Verifies who has signed a card, and prints what that says and what it does not.
@@ -31,7 +28,7 @@ pub(super) async fn run(run: &Run<'_>, card: &Card) -> Result<Exit, Error> {
     let command = Command::read(run, card)?;
     let asked = Asked {
         what: "the card",
-        accept: CARD,
+        accept: CARD_TYPES,
         limit: card.max_card_bytes.unwrap_or(CARD_LIMIT),
         source: Source::User,
     };
@@ -137,7 +134,7 @@ impl<'a> Command<'a> {
         };
         let asked = Asked {
             what: "the catalog",
-            accept: CATALOG,
+            accept: CATALOG_TYPES,
             limit: did_web::CATALOG_LIMIT,
             source: Source::User,
         };
@@ -212,7 +209,7 @@ fn place_of_card(run: &Run<'_>, word: &str) -> Result<Place, Error> {
     if card.is_some() || path.ends_with(".json") || path.ends_with("/server-card") {
         return Ok(place);
     }
-    Place::parse(run, &format!("{}/server-card", path.trim_end_matches('/')))
+    Ok(Place::Url(card_beside(address)))
 }
 
 fn untrusted(text: String) -> Error {

@@ -3,8 +3,6 @@
 use std::path::Path;
 use std::time::Duration;
 
-use futures_lite::{FutureExt, future};
-
 use super::registry;
 use crate::cli::config::only_file;
 use crate::cli::errors::{Error, Phase};
@@ -18,7 +16,6 @@ use crate::discovery::lookup::{self, CARD_LIMIT, Options};
 use crate::discovery::{Candidate, Documents, Finder, Findings, Place, Reuse};
 use crate::net::{Address, FetchError, Fetcher, Policy};
 use crate::protocol::message::{Fault, Sent};
-use crate::reactor::Timer;
 use crate::store::{self, Guard};
 use crate::trust;
 
@@ -115,7 +112,7 @@ pub(in crate::cli) async fn findings(
         }
         _ => {
             let finder = Finder::new(documents, options(access)).only(access.only);
-            unless_over(run, finder.find(place)).await?
+            run.unless_over(finder.find(place)).await?
         }
     };
     for tried in &found.tried {
@@ -125,24 +122,6 @@ pub(in crate::cli) async fn findings(
     found.notes.iter().for_each(|note| run.warn(note));
     found.candidates.iter().for_each(|candidate| tell(run, candidate));
     Ok(found)
-}
-
-/// Does something unless a signal or the limit for everything comes first.
-pub(in crate::cli) async fn unless_over<T>(
-    run: &Run<'_>,
-    doing: impl Future<Output = T>,
-) -> Result<T, Error> {
-    let interrupted = async { Err(explain::interrupted(run.interrupted().await)) };
-    let late = async {
-        match run.deadline {
-            Some(deadline) => {
-                Timer::at(deadline).await;
-                Err(explain::expired(run.settings.max_time))
-            }
-            None => future::pending().await,
-        }
-    };
-    async { Ok(doing.await) }.or(interrupted).or(late).await
 }
 
 /// How to look, as the options say.

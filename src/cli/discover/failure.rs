@@ -15,11 +15,6 @@ const LISTED: usize = 20;
 
 /// The error when nothing was found, with all places that were looked at.
 pub(in crate::cli) fn nothing(word: &str, place: &Place, found: &Findings) -> Error {
-    let may_come = |miss: &Miss| {
-        use FetchError::{Failed, Late, Unknown};
-        matches!(miss, Miss::Failed(Failed(_) | Late { .. } | Unknown(_)))
-            || matches!(miss, Miss::Status(429 | 502..=504))
-    };
     let is_broken = |miss: &Miss| matches!(miss, Miss::Malformed(_));
     let misses = || found.tried.iter().filter_map(|tried| tried.miss.as_ref());
     let is_one = matches!(place, Place::Document(_) | Place::File(_));
@@ -39,7 +34,7 @@ pub(in crate::cli) fn nothing(word: &str, place: &Place, found: &Findings) -> Er
         };
     }
     let error = Error::new(exit, text).phase(Phase::Connect).sent(Sent::No);
-    let error = error.retryable(exit == Exit::Unreachable && misses().any(may_come));
+    let error = error.retryable(exit == Exit::Unreachable && misses().any(Miss::may_pass));
     let is_plain = |miss: &Miss| matches!(miss, Miss::Failed(FetchError::NotEncrypted(_)));
     match place {
         _ if misses().any(is_plain) => error.hint("--allow-http asks without encryption"),

@@ -65,11 +65,11 @@ pub(in crate::cli) fn json(candidate: &Candidate, signature: &Signature) -> Stri
     if let Some(remote) = remote_of(claim) {
         members.push("url", &json::string(&remote.url));
         members.push("transport", &json::string(remote.binding.word()));
-        members.push("protocolVersions", &list(&remote.versions));
-        let headers: Vec<_> = remote.headers.iter().map(|(name, _)| name.clone()).collect();
-        members.push("headers", &list(&headers));
-        let variables: Vec<_> = remote.variables.iter().map(|(name, _)| name.clone()).collect();
-        members.push("variables", &list(&variables));
+        members.push("protocolVersions", &json::strings(&remote.versions));
+        let headers = remote.headers.iter().map(|(name, _)| name);
+        members.push("headers", &json::strings(headers));
+        let variables = remote.variables.iter().map(|(name, _)| name);
+        members.push("variables", &json::strings(variables));
     }
     members.push("source", &json::string(candidate.way.word()));
     members.push("form", &json::string(claim.form.word()));
@@ -85,7 +85,7 @@ pub(in crate::cli) fn json(candidate: &Candidate, signature: &Signature) -> Stri
         members.push("digestHolds", &holds.to_string());
     }
     signature.push(&mut members);
-    members.push("notes", &list(&notes(candidate)));
+    members.push("notes", &json::strings(notes(candidate)));
     if let Some(document) = &candidate.document {
         members.push("document", &json::string(document.address.as_str()));
         members.push("card", &verbatim(document));
@@ -105,9 +105,9 @@ pub(in crate::cli) fn package_json(
     push_texts(&mut members, claim);
     members.push("package", &json::string(package.kind.word()));
     members.push("identifier", &json::string(&package.identifier));
-    members.push("argv", &list(words));
-    let names: Vec<_> = package.environment.iter().map(|(name, _)| name.clone()).collect();
-    members.push("env", &list(&names));
+    members.push("argv", &json::strings(words));
+    let names = package.environment.iter().map(|(name, _)| name);
+    members.push("env", &json::strings(names));
     members.push("source", &json::string("registry"));
     Signature::NotChecked.push(&mut members);
     members.push("document", &json::string(document.address.as_str()));
@@ -135,10 +135,4 @@ fn verbatim(document: &Document) -> String {
         Ok(text) if !text.is_empty() => text.trim_start_matches('\u{feff}').trim().to_owned(),
         _ => serde_json::to_string(&document.object).expect("a JSON value always serializes"),
     }
-}
-
-/// Texts as a JSON array.
-pub(super) fn list(texts: &[String]) -> String {
-    let texts: Vec<_> = texts.iter().map(|text| json::string(text)).collect();
-    format!("[{}]", texts.join(","))
 }

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use smol::LocalExecutor;
 
-use super::line::{list, remote_of};
+use super::line::remote_of;
 use crate::cli::contact::Contact;
 use crate::cli::errors::Error;
 use crate::cli::explain;
@@ -75,8 +75,8 @@ pub(in crate::cli) fn push_asked(members: &mut Members, asked: &Asked) {
             said.push(name, &json::string(text));
         }
     }
-    said.push("protocolVersions", &list(&live.versions));
-    said.push("capabilities", &list(&live.capabilities));
+    said.push("protocolVersions", &json::strings(&live.versions));
+    said.push("capabilities", &json::strings(&live.capabilities));
     members.push("server", &said.finish());
     members.push("differences", &differences_json(differing));
 }

@@ -1,6 +1,5 @@
 //! The registry: which one is asked, and what it knows.
 
-use super::documents::unless_over;
 use crate::cli::config::usage;
 use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
@@ -33,12 +32,12 @@ pub(super) async fn listed(
     let (listed, text) = match place {
         Place::Registry { name, version } => {
             let one = registry::look_up(documents, &address, name, version.as_deref());
-            let one = unless_over(run, one).await?;
+            let one = run.unless_over(one).await?;
             (one.map(|one| vec![one]), name.clone())
         }
         Place::Search(text) => {
             let found = registry::search(documents, &address, text);
-            (unless_over(run, found).await?, text.clone())
+            (run.unless_over(found).await?, text.clone())
         }
         _ => return Ok(Findings::default()),
     };
@@ -62,5 +61,5 @@ pub(in crate::cli) fn unregistered(name: &str, registry: &Address, miss: &Miss) 
         miss => format!("{} could not be asked for {name}: {miss}", registry.host_and_port()),
     };
     let error = Error::new(exit, text).phase(Phase::Connect).sent(Sent::No);
-    error.retryable(matches!(miss, Miss::Failed(_) | Miss::Status(429 | 502..=504)))
+    error.retryable(miss.may_pass())
 }

@@ -37,11 +37,7 @@ pub(in crate::cli) fn text(
 ) -> String {
     let mut sheet = Sheet::default();
     let claim = &candidate.claim;
-    let version = claim.version.as_deref().unwrap_or_default();
-    sheet.line(&format!("{} {version}", candidate.shown_name()));
-    sheet.row("title", claim.title.as_deref().unwrap_or_default());
-    sheet.row("about", claim.description.as_deref().unwrap_or_default());
-    sheet.row("website", claim.website.as_deref().unwrap_or_default());
+    about(&mut sheet, &candidate.shown_name(), claim);
     claim.remotes.iter().for_each(|it| remote(&mut sheet, it));
     if claim.remotes.is_empty() && claim.hints.packages.is_empty() {
         sheet.row("endpoint", "none that can be used");
@@ -85,11 +81,7 @@ pub(in crate::cli) fn package(
     document: &str,
 ) -> String {
     let mut sheet = Sheet::default();
-    let version = claim.version.as_deref().unwrap_or_default();
-    sheet.line(&format!("{} {version}", claim.shown_name()));
-    sheet.row("title", claim.title.as_deref().unwrap_or_default());
-    sheet.row("about", claim.description.as_deref().unwrap_or_default());
-    sheet.row("website", claim.website.as_deref().unwrap_or_default());
+    about(&mut sheet, claim.shown_name(), claim);
     sheet.row("package", &format!("{} {}", package.kind.word(), package.identifier));
     sheet.row("runs", words);
     for (name, variable) in &package.environment {
@@ -105,6 +97,15 @@ pub(in crate::cli) fn package(
     sheet.row("signature", &Signature::NotChecked.text());
     sheet.line("All of this is claimed, and none of it proven.");
     sheet.0
+}
+
+/// What a server is called and what it is for.
+fn about(sheet: &mut Sheet, name: &str, claim: &Claim) {
+    let text = |text: &'_ Option<String>| text.clone().unwrap_or_default();
+    sheet.line(&format!("{name} {}", text(&claim.version)));
+    sheet.row("title", &text(&claim.title));
+    sheet.row("about", &text(&claim.description));
+    sheet.row("website", &text(&claim.website));
 }
 
 fn remote(sheet: &mut Sheet, remote: &Remote) {

@@ -24,8 +24,8 @@ pub fn version() -> String {
 
 /// One line of JSON: version, protocol revisions with the newest first, target, features.
 pub fn version_json() -> String {
-    let protocols = list(Revision::all().iter().rev().map(|revision| revision.date));
-    let features = list(FEATURES.iter().copied());
+    let protocols = json::strings(Revision::all().iter().rev().map(|revision| revision.date));
+    let features = json::strings(FEATURES);
     let (version, target) = (json::string(VERSION), json::string(&target()));
     format!(
         "{{\"version\":{version},\"protocols\":{protocols},\"target\":{target},\
@@ -43,9 +43,4 @@ fn target() -> String {
         ""
     };
     format!("{}-{}{environment}", std::env::consts::ARCH, std::env::consts::OS)
-}
-
-fn list<'a>(texts: impl Iterator<Item = &'a str>) -> String {
-    let texts: Vec<_> = texts.map(json::string).collect();
-    format!("[{}]", texts.join(","))
 }

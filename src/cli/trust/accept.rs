@@ -1,23 +1,23 @@
 //! Accepting a server as it is: by its hash, or at the terminal.
 
-use futures_lite::FutureExt;
-
 use super::show::described;
 use super::{consent, unwritten};
 use crate::cli::answers::keyboard::Keyboard;
 use crate::cli::consent::Consent;
 use crate::cli::contact::Contact;
-use crate::cli::errors::{Error, Phase};
+use crate::cli::errors::Error;
 use crate::cli::exit::Exit;
-use crate::cli::explain;
 use crate::cli::run::Run;
 use crate::config::Digest;
-use crate::protocol::message::Sent;
 use crate::trust::pins::{Facets, Record, Texts, compare};
 
 /// Accepts what was seen last of a server. It is neither started nor reached: what is accepted is
 /// what was shown.
-pub(super) async fn accept(run: &Run<'_>, word: &str, accept: Option<&str>) -> Result<Exit, Error> {
+pub(super) async fn accept(
+    run: &Run<'_>,
+    word: &str,
+    accept: Option<Digest>,
+) -> Result<Exit, Error> {
     let consent = consent(run, word)?;
     let Some(record) = &consent.record else { return Err(consent.never_used()) };
     if record.revoked.is_some() {
@@ -25,7 +25,6 @@ pub(super) async fn accept(run: &Run<'_>, word: &str, accept: Option<&str>) -> R
     }
     let current = consent.current();
     let changes = compare(&record.accepted, &current);
-    let accept = accept.map(parse).transpose()?;
     if changes.is_empty() && accept.is_none_or(|digest| digest == current.digest()) {
         run.remark(&format!("{}: nothing has changed", consent.key.name));
         return Ok(Exit::Ok);
@@ -39,9 +38,8 @@ pub(super) async fn accept(run: &Run<'_>, word: &str, accept: Option<&str>) -> R
 pub(super) async fn add(
     run: &Run<'_>,
     contact: &mut Contact<'_>,
-    accept: Option<&str>,
+    accept: Option<Digest>,
 ) -> Result<Exit, Error> {
-    let accept = accept.map(parse).transpose()?;
     contact.survey().await?;
     let consent = &contact.watcher.consent;
     let current = consent.current();
@@ -53,13 +51,6 @@ pub(super) async fn add(
     let what = described(&current);
     decide(run, consent, "trust add", what.trim_end(), &current, accept).await?;
     write(consent, &current)
-}
-
-fn parse(text: &str) -> Result<Digest, Error> {
-    text.parse().map_err(|_| {
-        let text = format!("--accept: {text:?} is not sha256: and 64 hexadecimal digits");
-        Error::new(Exit::Usage, text).phase(Phase::Usage).sent(Sent::No)
-    })
 }
 
 /// Makes sure that it is the user's word: by the hash, or by asking at the terminal.
@@ -97,9 +88,7 @@ async fn ask(run: &Run<'_>, consent: &Consent<'_>, what: &str) -> Result<bool, E
         let mut keyboard = Keyboard::open().ok()?;
         keyboard.line().await.ok().flatten()
     };
-    let answered = async { Ok(answered.await) };
-    let interrupted = async { Err(explain::interrupted(run.interrupted().await)) };
-    let answer = answered.or(interrupted).await?.unwrap_or_default();
+    let answer = run.unless_over(answered).await?.unwrap_or_default();
     Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }
 

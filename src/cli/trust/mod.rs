@@ -34,11 +34,11 @@ pub(super) async fn run(
     match trust.action {
         TrustAction::List => list(run),
         TrustAction::Revoke => revoke(run, word),
-        TrustAction::Accept => accept::accept(run, word, trust.accept.as_deref()).await,
+        TrustAction::Accept => accept::accept(run, word, trust.accept).await,
         TrustAction::Show | TrustAction::Diff | TrustAction::Add => {
             let mut contact = Contact::find(run, word, executor)?;
             let done = match trust.action {
-                TrustAction::Add => accept::add(run, &mut contact, trust.accept.as_deref()).await,
+                TrustAction::Add => accept::add(run, &mut contact, trust.accept).await,
                 TrustAction::Diff => show::diff(run, &mut contact).await,
                 _ => show::show(run, &mut contact).await,
             };

@@ -303,10 +303,7 @@ impl Documents {
 
     /// A document that is stale, in the place of one that cannot be had.
     fn stale(&self, stored: Option<Kept>, miss: Miss) -> Result<(Kept, Duration), Miss> {
-        let is_away = matches!(
-            &miss,
-            Miss::Failed(FetchError::Late { .. } | FetchError::Failed(_) | FetchError::Unknown(_))
-        );
+        let is_away = matches!(&miss, Miss::Failed(error) if error.may_pass());
         let stored = stored.filter(|kept| is_away && self.takes_stale && kept.label.status == 200);
         let aged = stored.and_then(|kept| Some((kept.label.age(self.now)?, kept)));
         match aged.filter(|(age, _)| *age <= STALE) {

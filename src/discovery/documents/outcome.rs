@@ -34,6 +34,15 @@ pub enum Miss {
 }
 
 impl Miss {
+    /// Whether the same may be there later.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Miss::Failed(error) => error.may_pass(),
+            Miss::Status(status) => matches!(status, 429 | 502..=504),
+            _ => false,
+        }
+    }
+
     /// Whether the host as a whole is the reason, so that its other documents are missing as well.
     pub fn is_of_host(&self) -> bool {
         let Miss::Failed(error) = self else { return matches!(self, Miss::Spent) };

@@ -12,11 +12,13 @@ use std::fmt;
 
 pub use inputs::Missing;
 pub(super) use inputs::{Filler, Value};
+pub(super) use template::encoded;
 
 use self::text::Text;
-use super::claim::{Binding, Claim, Input, Remote};
+use super::claim::{Binding, Claim, Remote};
 use crate::net::{Address, InvalidAddress};
 use crate::protocol::Revision;
+use crate::protocol::headers::is_token;
 
 /// Where values come from.
 pub struct Answers<'a> {
@@ -155,11 +157,9 @@ pub fn endpoint(remote: &Remote, answers: &Answers<'_>) -> Result<Endpoint, Unfi
 
 fn check_header(name: &str) -> Result<(), Unfilled> {
     let lower = name.to_ascii_lowercase();
-    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-    let is_token = !name.is_empty() && name.bytes().all(fits);
     let is_refused = REFUSED.contains(&lower.as_str())
         || ["mcp-", "proxy-", "sec-"].iter().any(|prefix| lower.starts_with(prefix));
-    match is_token && !is_refused {
+    match is_token(name) && !is_refused {
         true => Ok(()),
         false => Err(Unfilled::Header { name: name.to_owned() }),
     }
@@ -214,14 +214,3 @@ impl fmt::Display for Unfilled {
 }
 
 impl std::error::Error for Unfilled {}
-
-/// The inputs that a document leaves open, with the names that `--var` takes.
-pub fn open_inputs(remote: &Remote) -> Vec<(&str, &Input)> {
-    let variables = remote.variables.iter();
-    let of_headers = remote.headers.iter().flat_map(|(name, input)| match input.value {
-        Some(_) => input.variables.iter().map(|(name, input)| (name.as_str(), input)).collect(),
-        None => vec![(name.as_str(), input)],
-    });
-    let of_url = variables.map(|(name, input)| (name.as_str(), input));
-    of_url.filter(|(_, input)| input.value.is_none()).chain(of_headers).collect()
-}

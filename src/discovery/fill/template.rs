@@ -131,8 +131,9 @@ fn is_label(text: &str) -> bool {
         && !text.ends_with('-')
 }
 
-/// All but unreserved characters percent-encoded (RFC 3986, section 2.3).
-fn encoded(text: &str) -> String {
+/// All but unreserved characters percent-encoded (RFC 3986, section 2.3): a part of a path or of a
+/// query.
+pub(in crate::discovery) fn encoded(text: &str) -> String {
     let mut encoded = String::new();
     for byte in text.bytes() {
         match byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {

@@ -3,7 +3,7 @@
 use super::super::document;
 use super::super::documents::{Document, Miss};
 use super::super::links;
-use super::super::place::path_of;
+use super::super::place::card_beside;
 use super::{Candidate, Finder, Findings, Way};
 use crate::net::{Address, Source, together};
 
@@ -41,9 +41,7 @@ impl Finder<'_> {
 
     /// What belongs to one endpoint.
     pub(super) async fn endpoint(&self, endpoint: &Address, findings: &mut Findings) {
-        let path = path_of(endpoint).trim_end_matches('/');
-        let reserved = endpoint.join(&format!("{path}/server-card"));
-        let reserved = reserved.expect("a path below a URL is a URL");
+        let reserved = card_beside(endpoint);
         match self.documents.get(&reserved, Source::User, self.card()).await {
             Ok(card) => self.take(card, Way::ServerCard, findings).await,
             Err(miss) if miss.is_of_host() => return,

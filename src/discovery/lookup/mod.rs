@@ -30,8 +30,11 @@ const CATALOG_LIMIT: usize = 4 << 20;
 /// The longest card unless something else is said, in bytes.
 pub const CARD_LIMIT: usize = 1 << 20;
 
-const CATALOG_TYPES: &str = "application/ai-catalog+json, application/json;q=0.9";
-const CARD_TYPES: &str = "application/mcp-server-card+json, application/json;q=0.9";
+/// What catalogs are asked for as.
+pub const CATALOG_TYPES: &str = "application/ai-catalog+json, application/json;q=0.9";
+
+/// What cards are asked for as.
+pub const CARD_TYPES: &str = "application/mcp-server-card+json, application/json;q=0.9";
 
 /// How to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -191,7 +194,7 @@ pub fn read_file(path: PathBuf, body: Vec<u8>) -> Result<Findings, Malformed> {
 
 impl Candidate {
     /// A claim that a document makes.
-    fn of(claim: Claim, way: Way, document: &Document) -> Candidate {
+    pub(super) fn of(claim: Claim, way: Way, document: &Document) -> Candidate {
         Candidate {
             claim,
             way,

@@ -52,7 +52,7 @@ pub fn normalise(document: &Object, base: Option<&Address>) -> Option<Normal> {
     } else if let Some(endpoints) = object(document, &["endpoints"]) {
         vec![reader.manifest(document, endpoints)]
     } else if document.get("serverInfo").is_some_and(Value::is_object) {
-        vec![reader.draft(document)]
+        vec![reader.flat(document, Form::Draft)]
     } else if has_endpoint(document) {
         vec![reader.flat(document, Form::Flat)]
     } else if pointer.is_some() {
@@ -123,13 +123,6 @@ impl Reader<'_> {
         });
     }
 
-    /// L1: `version` is that of the form; that of the server is inside `serverInfo`.
-    fn draft(&self, document: &Object) -> Claim {
-        let mut claim = self.identity(document, Form::Draft);
-        self.transports(document, &mut claim);
-        claim
-    }
-
     /// L2.
     fn manifest(&self, document: &Object, endpoints: &Object) -> Claim {
         let mut claim = self.identity(document, Form::Manifest);
@@ -150,7 +143,7 @@ impl Reader<'_> {
         claim
     }
 
-    /// L3, and one server of L4.
+    /// L1, L3, and one server of L4 or L5.
     fn flat(&self, document: &Object, form: Form) -> Claim {
         let mut claim = self.identity(document, form);
         self.transports(document, &mut claim);

@@ -21,6 +21,7 @@ use serde_json::Value;
 use super::claim::Claim;
 use super::document::{Object, object, text};
 use super::documents::{Document, Documents, Miss, Wanted};
+use super::fill::encoded;
 use super::lookup::{Candidate, Way};
 use super::normalise::of_registry;
 use crate::net::{Address, Source};
@@ -134,15 +135,7 @@ pub async fn search(
 impl Listed {
     /// The same as a candidate, for what all candidates have in common.
     pub fn candidate(&self) -> Candidate {
-        Candidate {
-            claim: self.claim.clone(),
-            way: Way::Registry,
-            zone: self.document.zone,
-            document: Some(self.document.clone()),
-            entry: None,
-            conflict: None,
-            digest_holds: None,
-        }
+        Candidate::of(self.claim.clone(), Way::Registry, &self.document)
     }
 }
 
@@ -171,13 +164,4 @@ pub fn read(document: Document) -> Listed {
         status_message: text(&about, &["statusMessage"]),
         document,
     }
-}
-
-/// A part of a path: all but unreserved characters percent-encoded, the slash too.
-fn encoded(text: &str) -> String {
-    let letter = |byte: u8| match byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-        true => char::from(byte).to_string(),
-        false => format!("%{byte:02X}"),
-    };
-    text.bytes().map(letter).collect()
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::super::claim::Input;
-use super::super::document::{Object, object, text};
+use super::super::document::{Object, text};
 use super::super::normalise::{input, inputs};
 
 /// A package.
@@ -138,9 +138,7 @@ fn environment(package: &Object) -> Vec<(String, Input)> {
     let variables = list.into_iter().flatten().filter_map(Value::as_object);
     let named =
         variables.filter_map(|variable| Some((text(variable, &["name"])?, input(variable))));
-    named
-        .chain(inputs(object(package, &["env"]).map(|env| Value::Object(env.clone())).as_ref()))
-        .collect()
+    named.chain(inputs(package.get("env"))).collect()
 }
 
 impl Argument {

@@ -8,13 +8,14 @@ use serde_json::Value;
 
 use super::probe::{Answer, NoAnswer, Probe};
 use super::site::Site;
+use crate::discovery::catalog::{CARD as CARD_TYPE, CATALOG as CATALOG_TYPE};
+use crate::discovery::document::{self, Object};
+use crate::discovery::lint;
+use crate::discovery::place::card_beside;
 use crate::doctor::Check;
 use crate::doctor::finding::{Finding, excerpt};
 use crate::net::Address;
 
-const CARD_TYPE: &str = "application/mcp-server-card+json";
-const CATALOG_TYPE: &str = "application/ai-catalog+json";
-const SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json";
 const CARD: &str = "MCP Server Card extension (ext-server-card), Discovery";
 
 pub(super) const CHECKS: &[Check<Site>] = &[
@@ -56,12 +57,6 @@ pub(super) const CHECKS: &[Check<Site>] = &[
     },
 ];
 
-/// The address of the card: below the endpoint.
-fn card_address(site: &Site) -> Option<Address> {
-    let path = site.address.as_str().split('?').next().unwrap_or_default();
-    Address::parse(&format!("{}/server-card", path.trim_end_matches('/'))).ok()
-}
-
 async fn get(site: &Site, address: Address, accept: &'static str) -> Result<Answer, NoAnswer> {
     site.ask(&question(address, accept)).await
 }
@@ -73,9 +68,7 @@ fn question(address: Address, accept: &'static str) -> Probe {
 
 /// The card and where it is; else why there is none to check.
 async fn card(site: &Site) -> Result<(Answer, Address), Finding> {
-    let Some(address) = card_address(site) else {
-        return Err(Finding::skip("no place for a card"));
-    };
+    let address = card_beside(&site.address);
     let answer = get(site, address.clone(), CARD_TYPE).await.map_err(Finding::from)?;
     // Some endpoints answer every path alike, and with something else.
     let is_card =
@@ -88,8 +81,8 @@ async fn card(site: &Site) -> Result<(Answer, Address), Finding> {
     }
 }
 
-fn object(answer: &Answer) -> Option<Value> {
-    serde_json::from_str::<Value>(&answer.body).ok().filter(Value::is_object)
+fn object(answer: &Answer) -> Option<Object> {
+    document::read(answer.body.as_bytes()).ok()
 }
 
 async fn card_type(site: &Site) -> Finding {
@@ -113,43 +106,10 @@ async fn card_schema(site: &Site) -> Finding {
         Ok(found) => found,
         Err(finding) => return finding,
     };
-    match defect(&object(&answer).unwrap_or_default()) {
-        Some(defect) => Finding::fail(defect),
-        None => Finding::pass("$schema, name, version and description are as they should be"),
+    match lint::check(&object(&answer).unwrap_or_default()).first() {
+        Some(broken) => Finding::fail(excerpt(&format!("{} {}", broken.at, broken.rule))),
+        None => Finding::pass("it breaks no rule of the schema"),
     }
-}
-
-/// What a card lacks of what it must have.
-fn defect(card: &Value) -> Option<String> {
-    let text = |name: &str| card.get(name).and_then(Value::as_str);
-    let length = |name: &str| text(name).map_or(0, |text| text.chars().count());
-    let lacks = |name: &str| format!("{name} is missing or is not as it should be");
-    if text("$schema") != Some(SCHEMA) {
-        return Some(lacks("$schema"));
-    }
-    let name = text("name").unwrap_or_default();
-    let of = |part: &str, more: &[u8]| {
-        !part.is_empty()
-            && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || more.contains(&byte))
-    };
-    let (space, own) = name.split_once('/').unwrap_or_default();
-    if !(3..=200).contains(&name.len()) || !of(space, b".-") || !of(own, b"._-") {
-        return Some(lacks("name"));
-    }
-    let range = |text: &str| text.contains(['^', '~', '<', '>', '*', '|', ' ']);
-    if !(1..=255).contains(&length("version")) || text("version").is_some_and(range) {
-        return Some(lacks("version"));
-    }
-    if !(1..=100).contains(&length("description")) {
-        return Some(lacks("description"));
-    }
-    let remotes = card.get("remotes").and_then(Value::as_array);
-    let is_odd = |remote: &Value| {
-        let kind = remote.get("type").and_then(Value::as_str).unwrap_or_default();
-        !matches!(kind, "streamable-http" | "sse")
-            || remote.get("url").and_then(Value::as_str).is_none()
-    };
-    remotes.into_iter().flatten().any(is_odd).then(|| lacks("remotes"))
 }
 
 async fn card_cors(site: &Site) -> Finding {
@@ -245,34 +205,4 @@ async fn catalog(site: &Site) -> Finding {
     };
     let findings = [listed, of_type(&answer, CATALOG_TYPE), for_every_site(&answer)];
     Finding::worst(findings).unwrap_or_else(|| Finding::skip("there is nothing to look at"))
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn a_card_has_what_it_must_have() {
-        let check = |name: &str, value: Value, expected: Option<&str>| {
-            let mut card = json!({
-                "$schema": SCHEMA, "name": "com.example/fix", "version": "1.0.0",
-                "description": "a server",
-                "remotes": [{ "type": "streamable-http", "url": "https://e.example/mcp" }],
-            });
-            card[name] = value;
-            let expected = expected.map(|it| format!("{it} is missing or is not as it should be"));
-            assert_eq!(defect(&card), expected, "{card}");
-        };
-        check("title", json!("any"), None);
-        check("$schema", json!(null), Some("$schema"));
-        check("name", json!("fix"), Some("name"));
-        check("name", json!("com.example/a b"), Some("name"));
-        check("name", json!("com.example/a/b"), Some("name"));
-        check("version", json!("^1.0"), Some("version"));
-        check("version", json!(""), Some("version"));
-        check("description", json!("x".repeat(101)), Some("description"));
-        check("remotes", json!([{ "type": "stdio" }]), Some("remotes"));
-    }
 }

@@ -1,6 +1,6 @@
 //! What the server lets out by mistake, in everything that it has said during the examination.
 
-use super::messages::NO_METHOD;
+use super::probe::NO_METHOD;
 use super::site::Site;
 use crate::doctor::Check;
 use crate::doctor::finding::{Finding, excerpt};

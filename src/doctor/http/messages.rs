@@ -3,7 +3,7 @@
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::probe::{Answer, NoAnswer, Probe, request};
+use super::probe::{Answer, NO_METHOD, NoAnswer, Probe, request};
 use super::site::Site;
 use super::speech::Speech;
 use crate::doctor::Check;
@@ -11,9 +11,6 @@ use crate::doctor::finding::{Finding, excerpt};
 use crate::protocol::Revision;
 use crate::protocol::jsonrpc::ErrorObject;
 use crate::protocol::method;
-
-/// A method that no revision and no extension has.
-pub(super) const NO_METHOD: &str = "doctor/no-such-method";
 
 pub(super) const CHECKS: &[Check<Site>] = &[
     Check {

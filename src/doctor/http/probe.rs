@@ -7,10 +7,14 @@ use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName};
 use http::{HeaderValue, Method, StatusCode};
 use serde_json::{Value, json};
 
+use crate::config::quoting;
 use crate::doctor::finding::{Finding, excerpt};
 use crate::net::{Address, Request, header_value};
 use crate::protocol::method;
 use crate::protocol::revision::{Era, Revision};
+
+/// A method that no revision and no extension has.
+pub(in crate::doctor) const NO_METHOD: &str = "doctor/no-such-method";
 
 /// The field that carries the id of a session.
 pub(super) const SESSION: &str = "mcp-session-id";
@@ -117,22 +121,21 @@ impl Probe {
     pub(super) fn command_line(&self, endpoint: &Address) -> String {
         let mut line = format!("curl -sS -i -X {}", self.method);
         for (name, value) in &self.fields {
-            let value = match name.as_str() {
-                SESSION => "$SESSION",
-                _ => value.to_str().unwrap_or_default(),
+            let field = match name.as_str() {
+                // The shell is to fill it in.
+                SESSION => format!("\"{name}: $SESSION\""),
+                // The server has chosen some of them (`ETag`, the revision), and whoever tries the
+                // line by hand must not run what it says.
+                _ => quoting::quote(&format!("{name}: {}", value.to_str().unwrap_or_default())),
             };
-            line.push_str(&format!(" -H \"{name}: {value}\""));
+            line.push_str(&format!(" -H {field}"));
         }
         if let Some(body) = &self.body {
-            line.push_str(&format!(" --data-raw {}", quoted(body)));
+            line.push_str(&format!(" --data-raw {}", quoting::quote(body)));
         }
         let address = self.address.as_ref().unwrap_or(endpoint);
-        format!("{line} {}", quoted(address.as_str()))
+        format!("{line} {}", quoting::quote(address.as_str()))
     }
-}
-
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 /// What the client says about itself.
@@ -260,10 +263,13 @@ mod tests {
     fn a_probe_can_be_tried_by_hand() {
         let address = Address::parse("http://h/mcp?a='b'").unwrap();
         let probe = Probe::post("it's").with(SESSION, "secret-id").with("origin", "null");
-        let expected = "curl -sS -i -X POST -H \"content-type: application/json\" \
-                        -H \"accept: application/json, text/event-stream\" \
-                        -H \"mcp-session-id: $SESSION\" -H \"origin: null\" \
+        let expected = "curl -sS -i -X POST -H 'content-type: application/json' \
+                        -H 'accept: application/json, text/event-stream' \
+                        -H \"mcp-session-id: $SESSION\" -H 'origin: null' \
                         --data-raw 'it'\\''s' 'http://h/mcp?a=%27b%27'";
         assert_eq!(probe.command_line(&address), expected);
+        let etag = Probe::new(Method::GET).with("if-none-match", "\"$(reboot)'`\"");
+        let expected = r#"curl -sS -i -X GET -H 'if-none-match: "$(reboot)'\''`"' http://h/mcp"#;
+        assert_eq!(etag.command_line(&Address::parse("http://h/mcp").unwrap()), expected);
     }
 }

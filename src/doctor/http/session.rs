@@ -7,6 +7,7 @@ use super::site::Site;
 use super::speech::Speech;
 use crate::doctor::Check;
 use crate::doctor::finding::Finding;
+use crate::protocol::jsonrpc::ErrorObject;
 use crate::protocol::method;
 
 /// How many bits an id must look like to be out of reach of guessing.
@@ -179,8 +180,8 @@ async fn bogus(site: &Site) -> Finding {
 
 /// Whether an answer says that the session is not known: a 404 that is not about the method.
 fn is_lost(answer: &Answer) -> bool {
-    let about_session = answer.code().is_none_or(|code| code != -32601);
-    matches!(answer.status.as_u16(), 400 | 404) && about_session
+    let about_method = answer.code() == Some(ErrorObject::METHOD_NOT_FOUND);
+    matches!(answer.status.as_u16(), 400 | 404) && !about_method
 }
 
 async fn sticky(site: &Site) -> Finding {

@@ -135,18 +135,18 @@ impl Site {
 
     /// The same over a connection that nothing else was sent on.
     pub(super) async fn ask_afresh(&self, probe: &Probe) -> Result<Answer, NoAnswer> {
-        let address = probe.address.as_ref().unwrap_or(&self.address);
-        let lanes = Lanes::new(address, self.settings.clone());
-        let lanes = lanes.map_err(|error| NoAnswer::Broken(error.to_string()))?;
-        let patience = self.options.patience;
-        self.exchange_on(&lanes, probe, patience).await.map_err(NoAnswer::from)
+        self.ask_with(self.settings.clone(), probe).await
     }
 
     /// Asks another origin, with nothing of the user's.
     pub(super) async fn ask_elsewhere(&self, probe: &Probe) -> Result<Answer, NoAnswer> {
-        let address = probe.address.as_ref().unwrap_or(&self.address);
         let nothing = Settings { unix_socket: None, ..without_credentials(&self.settings) };
-        let lanes = Lanes::new(address, nothing);
+        self.ask_with(nothing, probe).await
+    }
+
+    async fn ask_with(&self, settings: Settings, probe: &Probe) -> Result<Answer, NoAnswer> {
+        let address = probe.address.as_ref().unwrap_or(&self.address);
+        let lanes = Lanes::new(address, settings);
         let lanes = lanes.map_err(|error| NoAnswer::Broken(error.to_string()))?;
         let patience = self.options.patience;
         self.exchange_on(&lanes, probe, patience).await.map_err(NoAnswer::from)

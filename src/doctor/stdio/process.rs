@@ -21,6 +21,9 @@ const KEPT: usize = 256 << 10;
 /// How long the system may take to tell that a process has ended.
 const MOMENT: Duration = Duration::from_millis(100);
 
+/// How many messages are kept that nobody has asked for yet; the oldest ones go.
+const WAITING: usize = 100;
+
 /// How many lines that are no messages are kept.
 const NOISE: usize = 20;
 
@@ -186,13 +189,18 @@ impl Process {
         match message {
             Some(message) if is_message(&message) => {
                 self.answered.get_or_insert_with(Instant::now);
-                self.waiting.push(message);
+                self.keep([message]);
             }
             Some(Value::Array(messages)) if messages.iter().all(is_message) => {
-                self.waiting.extend(messages);
+                self.keep(messages);
             }
             _ => self.note_noise(excerpt(&String::from_utf8_lossy(line))),
         }
+    }
+
+    fn keep(&mut self, messages: impl IntoIterator<Item = Value>) {
+        self.waiting.extend(messages);
+        self.waiting.drain(..self.waiting.len().saturating_sub(WAITING));
     }
 
     fn note_noise(&mut self, line: String) {

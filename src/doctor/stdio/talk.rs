@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::ending::{self, Ending};
 use super::process::Process;
 use crate::doctor::finding::excerpt;
-use crate::doctor::http::probe::{initialize, modern, request};
+use crate::doctor::http::probe::{NO_METHOD, initialize, modern, request};
 use crate::doctor::{Options, sockets};
 use crate::protocol::method;
 use crate::protocol::revision::{Era, Revision};
@@ -19,8 +19,7 @@ const PROBE: Duration = Duration::from_secs(2);
 /// How long to listen for an answer that should not come.
 const SILENCE: Duration = Duration::from_millis(300);
 
-/// What no revision and no extension has.
-const NO_METHOD: &str = "doctor/no-such-method";
+/// A notification that no revision and no extension has.
 const NO_NOTIFICATION: &str = "notifications/doctor/no-such";
 
 /// What came of the first run.

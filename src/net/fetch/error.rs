@@ -53,6 +53,13 @@ pub enum FetchError {
     Failed(Fault),
 }
 
+impl FetchError {
+    /// Whether the same may succeed later: somebody was not there, or took too long.
+    pub fn may_pass(&self) -> bool {
+        matches!(self, FetchError::Failed(_) | FetchError::Unknown(_) | FetchError::Late { .. })
+    }
+}
+
 impl From<FetchError> for Fault {
     fn from(error: FetchError) -> Fault {
         match error {

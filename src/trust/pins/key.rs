@@ -64,19 +64,15 @@ pub fn of_definition(resolved: &Resolved) -> Facets {
 /// The hash of a command: the program, its arguments, its directory, and where its variables are
 /// from.
 pub(super) fn command(target: &StdioTarget) -> Digest {
-    let list = |words: Vec<&str>| {
-        let words: Vec<_> = words.into_iter().map(json::string).collect();
-        format!("[{}]", words.join(","))
-    };
     let mut names: Vec<&str> = target.env.iter().map(|(name, _)| name.as_str()).collect();
     names.sort_unstable();
     let text =
         |text: &Option<String>| text.as_ref().map_or("null".into(), |text| json::string(text));
     let members = [
         ("command", json::string(&target.command)),
-        ("args", list(target.args.iter().map(String::as_str).collect())),
+        ("args", json::strings(&target.args)),
         ("cwd", text(&target.cwd)),
-        ("env", list(names)),
+        ("env", json::strings(names)),
         ("envFile", text(&target.env_file)),
         ("inheritEnv", target.inherit_env.to_string()),
     ];

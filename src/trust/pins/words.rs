@@ -114,14 +114,13 @@ fn tool(name: &str, sides: Sides<'_>) -> Vec<String> {
     let mut lines = vec![format!("the tool {} has changed:", quoted(name))];
     for difference in differences(was, is) {
         lines.push(format!("  {}", visible(&difference.place)));
-        let shown = |value: Option<&str>| value.map(|text| text.to_owned());
-        push_both(&mut lines, shown(difference.was).as_ref(), shown(difference.is).as_ref());
+        push_both(&mut lines, difference.was, difference.is);
     }
     lines
 }
 
 /// What was, after a minus, and what is, after a plus. A long beginning that both share is cut.
-fn push_both(lines: &mut Vec<String>, was: Option<&String>, is: Option<&String>) {
+fn push_both(lines: &mut Vec<String>, was: Option<&str>, is: Option<&str>) {
     let shared = match (was, is) {
         (Some(was), Some(is)) => {
             let same = was.chars().zip(is.chars()).take_while(|(a, b)| a == b).count();
@@ -129,7 +128,7 @@ fn push_both(lines: &mut Vec<String>, was: Option<&String>, is: Option<&String>)
         }
         _ => 0,
     };
-    let cut = |text: &String| {
+    let cut = |text: &str| {
         let length = text.chars().count();
         let middle: String = text.chars().skip(shared).take(LONGEST).collect();
         let before = if 0 < shared { "…" } else { "" };
@@ -170,7 +169,7 @@ pub fn json(change: &Change, action: Action, sides: Sides<'_>) -> String {
         Change::MoreScopes(names)
         | Change::FewerScopes(names)
         | Change::MoreCapabilities(names)
-        | Change::FewerCapabilities(names) => push("names", &list(names)),
+        | Change::FewerCapabilities(names) => push("names", &text_of::strings(names)),
         Change::Instructions => {
             let texts =
                 sides.was_texts.instructions.as_ref().zip(sides.is_texts.instructions.as_ref());
@@ -220,11 +219,6 @@ fn word(action: Action) -> &'static str {
         Action::Warn => "warn",
         Action::Block => "block",
     }
-}
-
-fn list(names: &[String]) -> String {
-    let names: Vec<_> = names.iter().map(|name| text_of::string(name)).collect();
-    format!("[{}]", names.join(","))
 }
 
 fn changed_members(name: &str, sides: Sides<'_>) -> String {
@@ -380,7 +374,7 @@ mod tests {
     fn long_texts_are_cut_around_what_differs() {
         let both = |was: &str, is: &str| {
             let mut lines = Vec::new();
-            push_both(&mut lines, Some(&was.to_owned()), Some(&is.to_owned()));
+            push_both(&mut lines, Some(was), Some(is));
             lines
         };
         let same = "x".repeat(1000);

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use serde::Deserialize;
+
 use super::super::signature::{Covers, Signer};
 use super::revocation::{Entry, List};
 use super::rule::{Allow, Hit, Match};
@@ -23,7 +25,8 @@ pub(super) struct Rules {
 }
 
 /// What is done about servers that no rule names.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// They are used; only what is denied or revoked is not.
     Off,

@@ -13,7 +13,7 @@ use super::source::{Document, ListSigner, Lists, Mistake};
 #[serde(deny_unknown_fields)]
 struct RawDocument {
     #[serde(default)]
-    mode: RawMode,
+    mode: Mode,
     #[serde(default)]
     require_signature: bool,
     card_max_age_days: Option<u32>,
@@ -23,15 +23,6 @@ struct RawDocument {
     #[serde(default)]
     deny: Vec<Spanned<Match>>,
     revocation: Option<Spanned<RawRevocation>>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "lowercase")]
-enum RawMode {
-    Off,
-    #[default]
-    Tofu,
-    Strict,
 }
 
 #[derive(Deserialize)]
@@ -94,11 +85,7 @@ pub(super) fn parse(text: &str) -> Result<Document, Mistake> {
     })?;
     let mut document = Document {
         rules: Rules {
-            mode: match raw.mode {
-                RawMode::Off => Mode::Off,
-                RawMode::Tofu => Mode::Tofu,
-                RawMode::Strict => Mode::Strict,
-            },
+            mode: raw.mode,
             require_signature: raw.require_signature,
             card_max_age: raw.card_max_age_days.map(|days| i64::from(days) * DAY),
             ..Rules::default()

@@ -26,6 +26,7 @@ pub use refusal::{Part, Refusal, Step};
 pub use verified::{Certificate, Covers, LogEntry, Signer, Verified, Wanted};
 
 use crate::protocol::canonical;
+use crate::protocol::tree::Tree;
 
 /// What goes after the path of a card's URL, or after its file name, to name its bundle.
 pub const BUNDLE_SUFFIX: &str = ".sigstore.json";
@@ -36,13 +37,13 @@ pub const BUNDLE_LIMIT: usize = 256 << 10;
 /// The longest trusted root, in bytes.
 pub const ROOT_LIMIT: usize = 1 << 20;
 
-/// The text of a document, if everybody reads the same from it.
-fn unambiguous(bytes: &[u8], part: Part, limit: usize) -> Result<&str, Refusal> {
+/// The text of a document and what is in it, if everybody reads the same from it.
+fn unambiguous(bytes: &[u8], part: Part, limit: usize) -> Result<(&str, Tree<'_>), Refusal> {
     if limit < bytes.len() {
         return Err(Refusal::TooLong { part, limit });
     }
     let malformed = |reason: String| Refusal::Malformed { part, reason };
     let text = std::str::from_utf8(bytes).map_err(|error| malformed(error.to_string()))?;
-    canonical::parse(text).map_err(|ambiguous| malformed(ambiguous.to_string()))?;
-    Ok(text)
+    let tree = canonical::parse(text).map_err(|ambiguous| malformed(ambiguous.to_string()))?;
+    Ok((text, tree))
 }

@@ -6,7 +6,6 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use super::super::refusal::{Part, Refusal};
 use super::super::unambiguous;
 use super::{DOCUMENT_LIMIT, text};
-use crate::protocol::canonical;
 use crate::protocol::tree::Tree;
 
 /// The length of a coordinate of P-256, in bytes.
@@ -14,8 +13,7 @@ const COORDINATE: usize = 32;
 
 /// The point of the P-256 key that a domain lists for assertions under this name.
 pub(super) fn assertion_key(document: &[u8], did: &str, kid: &str) -> Result<Vec<u8>, Refusal> {
-    let json = unambiguous(document, Part::DidDocument, DOCUMENT_LIMIT)?;
-    let tree = canonical::parse(json).expect("it was parsed a moment ago");
+    let (_, tree) = unambiguous(document, Part::DidDocument, DOCUMENT_LIMIT)?;
     find(&tree, did, kid).map_err(|reason| Refusal::NoSuchKey {
         did: did.to_owned(),
         kid: kid.to_owned(),

@@ -56,8 +56,7 @@ pub(super) fn value_of(card: &[u8]) -> Option<Digest> {
 /// When the catalog can be read in two ways, has no entry for the card, or none that is signed by
 /// the profile that is understood.
 pub fn offers(catalog: &[u8], card: &[u8], url: Option<&str>) -> Result<Vec<Offer>, Refusal> {
-    let json = unambiguous(catalog, Part::Catalog, CATALOG_LIMIT)?;
-    let tree = canonical::parse(json).expect("it was parsed a moment ago");
+    let (_, tree) = unambiguous(catalog, Part::Catalog, CATALOG_LIMIT)?;
     let entries = tree.get("entries").map(Tree::elements).unwrap_or_default();
     let about: Vec<(&Tree<'_>, Entry)> = entries
         .iter()

@@ -33,7 +33,7 @@ impl TrustRoot {
 
     /// Reads a root (`application/vnd.dev.sigstore.trustedroot+json;version=0.1`).
     pub fn from_json(json: &[u8]) -> Result<TrustRoot, Refusal> {
-        let text = unambiguous(json, Part::Root, ROOT_LIMIT)?;
+        let (text, _) = unambiguous(json, Part::Root, ROOT_LIMIT)?;
         let root = TrustedRoot::from_json(text)
             .map_err(|error| Refusal::Malformed { part: Part::Root, reason: error.to_string() })?;
         let verifier = Verifier::new(&root)
@@ -94,7 +94,7 @@ pub fn verify_with_key(
 }
 
 fn parse(bundle: &[u8]) -> Result<Bundle, Refusal> {
-    let text = unambiguous(bundle, Part::Bundle, BUNDLE_LIMIT)?;
+    let (text, _) = unambiguous(bundle, Part::Bundle, BUNDLE_LIMIT)?;
     Bundle::from_json(text)
         .map_err(|error| Refusal::Malformed { part: Part::Bundle, reason: error.to_string() })
 }
