@@ -15,6 +15,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, SignatureScheme};
 
 use super::{Address, Settings};
+use crate::protocol::rfc3339;
 
 /// What can be seen of a certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,8 +56,7 @@ impl Certificate {
         }
         let host = address.host().trim_start_matches('[').trim_end_matches(']').to_owned();
         let port = address.port();
-        let is_known = |it: &&super::Resolve| it.host == address.host() && it.port == port;
-        let known = settings.resolve.iter().find(is_known).map(|it| SocketAddr::new(it.ip, port));
+        let known = settings.known(address).map(|ip| SocketAddr::new(ip, port));
         let patience = settings.connect_timeout;
         smol::unblock(move || look(host, port, known, patience)).await
     }
@@ -173,8 +173,9 @@ fn not_after(certificate: &[u8]) -> Option<SystemTime> {
     let (tag, _, rest) = element(to_be_signed)?;
     // The version is left out of the oldest certificates; then this was the serial number.
     let rest = if tag == EXPLICIT_VERSION { element(rest)?.2 } else { rest };
-    let (_algorithm, _issuer) = (element(rest)?, element(element(rest)?.2)?);
-    let validity = element(_issuer.2).and_then(inside)?;
+    let (_algorithm, _, rest) = element(rest)?;
+    let (_issuer, _, rest) = element(rest)?;
+    let validity = element(rest).and_then(inside)?;
     let (_not_before, _, rest) = element(validity)?;
     let (tag, text, _) = element(rest)?;
     time(tag, std::str::from_utf8(text).ok()?)
@@ -198,33 +199,16 @@ fn element(der: &[u8]) -> Option<(u8, &[u8], &[u8])> {
 
 /// A time in Greenwich: `YYMMDDhhmmssZ` or, with another tag, `YYYYMMDDhhmmssZ`.
 fn time(tag: u8, text: &str) -> Option<SystemTime> {
-    let digits =
-        text.strip_suffix('Z').filter(|it| it.bytes().all(|byte| byte.is_ascii_digit()))?;
-    let (year, rest) = match (tag, digits.len()) {
-        (UTC_TIME, 12) => {
-            let year: u64 = digits[..2].parse().ok()?;
-            (if year < 50 { 2000 + year } else { 1900 + year }, &digits[2..])
-        }
-        (GENERALIZED_TIME, 14) => (digits[..4].parse().ok()?, &digits[4..]),
+    let digits = text.strip_suffix('Z').filter(|it| it.is_ascii())?;
+    let (century, digits) = match (tag, digits.len()) {
+        (UTC_TIME, 12) => (if digits < "50" { "20" } else { "19" }, digits),
+        (GENERALIZED_TIME, 14) => digits.split_at(2),
         _ => return None,
     };
-    let part = |at: usize| rest[at..at + 2].parse::<u64>().ok();
-    let (month, day) = (part(0)?, part(2)?);
-    if year < 1970 || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
-        return None;
-    }
-    let seconds = (part(4)? * 60 + part(6)?) * 60 + part(8)?;
-    let seconds = days_since_1970(year, month, day) * 86_400 + seconds;
-    SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds))
-}
-
-/// The days from the first of January 1970 to a date in the Gregorian calendar.
-fn days_since_1970(year: u64, month: u64, day: u64) -> u64 {
-    // Years begin in March here, so that the day of a leap year is their last.
-    let (year, month) = if month < 3 { (year - 1, month + 9) } else { (year, month - 3) };
-    let of_years = year * 365 + year / 4 - year / 100 + year / 400;
-    let of_months = (153 * month + 2) / 5;
-    of_years + of_months + day - 1 - 719_468
+    let part = |at: usize| &digits[at..at + 2];
+    let (date, time) = ([0, 2, 4].map(part).join("-"), [6, 8, 10].map(part).join(":"));
+    let seconds = rfc3339::parse(&format!("{century}{date}T{time}Z"))?;
+    SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds.try_into().ok()?))
 }
 
 #[cfg(test)]
@@ -244,6 +228,7 @@ mod tests {
         check(GENERALIZED_TIME, "20000301000000Z", Some(951_868_800));
         check(GENERALIZED_TIME, "99991231235959Z", Some(253_402_300_799));
         check(UTC_TIME, "261330115959Z", None);
+        check(UTC_TIME, "26+130115959Z", None);
         check(UTC_TIME, "261130115959", None);
         check(UTC_TIME, "26113011595\u{e9}Z", None);
         check(GENERALIZED_TIME, "19000101000000Z", None);
