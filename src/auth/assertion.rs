@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use http::header::{ACCEPT, AUTHORIZATION, HeaderMap};
+use http::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderValue};
 use serde::Deserialize;
 use url::form_urlencoded;
 
@@ -10,7 +10,7 @@ use super::error::AuthError;
 use super::options::{Assertion, Grant, Options};
 use crate::config::{self, Digest};
 use crate::env::{Env, Secret};
-use crate::net::{Address, Fetcher, Request, Source, header_value};
+use crate::net::{Address, Fetcher, Request, Source, secret_value};
 use crate::store::{self, Guard};
 
 /// How long an assertion may be, in bytes.
@@ -68,7 +68,7 @@ pub(super) fn name_of(assertion: &Secret) -> String {
         Some(Claims { iss, sub }) => format!("{iss}\n{sub}"),
         None => assertion.expose().to_owned(),
     };
-    Digest::of(text.as_bytes()).hex()[..32].to_owned()
+    Digest::of(text.as_bytes()).short()
 }
 
 /// The assertion for the authorization server `audience`. Without an option it is the CI system's.
@@ -114,10 +114,9 @@ async fn from_github(audience: &str, env: &Env, fetcher: &Fetcher) -> Result<Str
     let separator = if url.contains('?') { '&' } else { '?' };
     let address = Address::parse(&format!("{url}{separator}audience={audience}"));
     let address = address.map_err(|_| failed("is no URL"))?;
-    let mut bearer = header_value("Authorization", &format!("Bearer {token}"))
+    let bearer = secret_value("Authorization", &format!("Bearer {token}"))
         .map_err(|_| failed("comes with a token that no header can carry"))?;
-    bearer.set_sensitive(true);
-    let json = header_value("Accept", "application/json").expect("it is visible ASCII");
+    let json = HeaderValue::from_static("application/json");
     let headers = HeaderMap::from_iter([(AUTHORIZATION, bearer), (ACCEPT, json)]);
     let request = Request::get(address, headers);
     let fetched = fetcher.ask(&request, Source::User, LIMIT as usize).await?;

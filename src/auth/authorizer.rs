@@ -9,7 +9,6 @@
 //! ```
 
 use std::rc::Rc;
-use std::time::SystemTime;
 
 use super::assertion::{self, Subject};
 use super::brake::Brake;
@@ -298,8 +297,7 @@ impl Authorizer {
 
     /// The time now, in seconds since 1970.
     pub(super) fn now(&self) -> u64 {
-        let now = self.env.now().duration_since(SystemTime::UNIX_EPOCH);
-        now.unwrap_or_default().as_secs()
+        self.env.clock.seconds()
     }
 }
 

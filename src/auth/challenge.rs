@@ -9,6 +9,7 @@
 //! ```
 
 use super::scope::Scopes;
+use crate::protocol::headers::is_of_token;
 
 /// A challenge.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,7 +99,7 @@ impl<'a> Reader<'a> {
             if self.rest.is_empty() || LIMIT < self.read.len() {
                 return self.read;
             }
-            let word = self.take_while(is_token);
+            let word = self.take_while(is_of_token);
             if word.is_empty() {
                 // No character of the grammar: on to the next comma.
                 self.take_while(|byte| byte != b',');
@@ -167,11 +168,6 @@ fn read_value(text: &str) -> (String, &str) {
         }
     }
     (value, "")
-}
-
-/// RFC 9110, section 5.6.2.
-fn is_token(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::net::FetchError;
 use crate::reactor::Timer;
 
 /// What a person has to do on the other device.
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 pub(super) struct Device {
     device_code: String,
     /// What to type there.

@@ -8,13 +8,12 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt;
 use std::rc::Rc;
-use std::time::SystemTime;
 
 use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 
 use super::jose::{OwnKey, random_text, sha256_base64url};
 use crate::env::{Clock, Secret};
-use crate::net::{Address, Credentials};
+use crate::net::{Address, Credentials, secret_value};
 use crate::protocol::json;
 use crate::protocol::params::Members;
 
@@ -64,8 +63,7 @@ impl Prover {
         claims.push("htm", &json::string(method.as_str()));
         let target = address.as_str().split('?').next().unwrap_or_default();
         claims.push("htu", &json::string(target));
-        let now = self.clock.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        claims.push("iat", &now.as_secs().to_string());
+        claims.push("iat", &self.clock.seconds().to_string());
         if let Some(nonce) = self.nonces.borrow().get(&address.origin()) {
             claims.push("nonce", &json::string(nonce));
         }
@@ -112,14 +110,12 @@ impl Credentials for Bound {
     fn sign(&self, method: &http::Method, address: &Address) -> Vec<(HeaderName, HeaderValue)> {
         let token = self.token.expose();
         let proof = self.prover.prove(method, address, Some(token));
-        let field = |text: &str| {
-            let mut value = HeaderValue::from_str(text).ok()?;
-            value.set_sensitive(true);
-            Some(value)
+        let field = |name: HeaderName, text: &str| {
+            let value = secret_value(name.as_str(), text).ok()?;
+            Some((name, value))
         };
-        let authorization = field(&format!("DPoP {token}")).map(|value| (AUTHORIZATION, value));
-        let proof = field(&proof).map(|value| (PROOF, value));
-        authorization.into_iter().chain(proof).collect()
+        let fields = [field(AUTHORIZATION, &format!("DPoP {token}")), field(PROOF, &proof)];
+        fields.into_iter().flatten().collect()
     }
 
     fn learn(&self, address: &Address, answer: &HeaderMap) {
@@ -129,7 +125,7 @@ impl Credentials for Bound {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::time::{Duration, SystemTime};
 
     use base64::Engine;
     use base64::engine::general_purpose::URL_SAFE_NO_PAD;

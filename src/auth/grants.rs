@@ -77,9 +77,8 @@ pub(super) fn is_id_jag(issued_token_type: Option<&str>) -> bool {
 }
 
 /// A login on another device is asked for (RFC 8628, section 3.1).
-pub(super) fn device_authorization(client_id: &str, resource: &str, scopes: &Scopes) -> Form {
-    let form = vec![("client_id", client_id.into()), ("resource", resource.into())];
-    with_scopes(form, scopes)
+pub(super) fn device_authorization(resource: &str, scopes: &Scopes) -> Form {
+    with_scopes(vec![("resource", resource.into())], scopes)
 }
 
 /// A login on another device is turned into a token (RFC 8628, section 3.4).

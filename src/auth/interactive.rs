@@ -166,11 +166,17 @@ impl Authorizer {
                 self.register(issuer, "http://127.0.0.1/callback", &grants).await?
             }
         };
-        let form = grants::device_authorization(&client.id, resource, scopes);
-        let headers = json_from("application/x-www-form-urlencoded");
-        let request = Request::post(address, headers, token::encode(form.iter()).into());
+        // Who has a secret proves it here, too (RFC 8628, section 3.1); some look for the id all the
+        // same.
+        let mut proof = client.proof(self.client_key.as_ref(), self.now())?;
+        if proof.basic.is_some() {
+            proof.form.push(("client_id", client.id.as_str().into()));
+        }
+        let form = grants::device_authorization(resource, scopes);
+        let request = token::request(address, &form, &proof);
         let answer = self.fetcher.ask(&request, Source::Document(issuer.zone), LIMIT).await?;
-        if let Some(refused) = token::refusal("device login", &answer, &[]) {
+        let secrets: Vec<&Secret> = client.secret.iter().collect();
+        if let Some(refused) = token::refusal("device login", &answer, &secrets) {
             return Err(refused);
         }
         let device = Device::read(&answer.body)?;
@@ -195,8 +201,9 @@ impl Authorizer {
         let endpoint = endpoint.ok_or_else(no_registration)?;
         let address = endpoint_address("registration endpoint", endpoint)?;
         let (body, method) = client::registration(metadata, redirect_uri, grants)?;
-        let request =
-            Request::post(address, json_from("application/json"), body.into_bytes().into());
+        let json = HeaderValue::from_static("application/json");
+        let headers = HeaderMap::from_iter([(CONTENT_TYPE, json.clone()), (ACCEPT, json)]);
+        let request = Request::post(address, headers, body.into_bytes().into());
         let answer = self.fetcher.ask(&request, Source::Document(issuer.zone), LIMIT).await?;
         if let Some(refused) = token::refusal("registration", &answer, &[]) {
             return Err(refused);
@@ -205,10 +212,4 @@ impl Authorizer {
         self.vault.keep_client(&client)?;
         Ok(client)
     }
-}
-
-/// The fields of a request with a body of that type that wants JSON.
-fn json_from(media_type: &'static str) -> HeaderMap {
-    let json = HeaderValue::from_static("application/json");
-    HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(media_type)), (ACCEPT, json)])
 }

@@ -50,7 +50,7 @@ pub struct TokenRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revocation_endpoint: Option<String>,
     /// How near the metadata was that named these.
-    pub zone: KeptZone,
+    pub zone: Zone,
     /// The token.
     access_token: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,18 +83,6 @@ pub struct ClientRecord {
     redirect_uri: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<u64>,
-}
-
-/// A [`Zone`] in a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum KeptZone {
-    /// This machine.
-    Loopback,
-    /// A network nearby.
-    Private,
-    /// The world.
-    Public,
 }
 
 /// How long before its end a token is renewed, in seconds; for a short-lived one it is a quarter of
@@ -138,7 +126,7 @@ impl TokenRecord {
             client: ClientRecord::from(&from.client),
             token_endpoint: from.token_endpoint,
             revocation_endpoint: from.revocation_endpoint,
-            zone: from.zone.into(),
+            zone: from.zone,
             access_token: tokens.access_token.expose().to_owned(),
             refresh_token: tokens.refresh_token.map(|token| token.expose().to_owned()),
             dpop_key: from.dpop_key.map(|key| key.expose().to_owned()),
@@ -232,26 +220,6 @@ impl From<&Client> for ClientRecord {
             method: client.method.name().to_owned(),
             redirect_uri: client.redirect_uri.clone(),
             expires_at: client.expires_at,
-        }
-    }
-}
-
-impl From<Zone> for KeptZone {
-    fn from(zone: Zone) -> KeptZone {
-        match zone {
-            Zone::Loopback => KeptZone::Loopback,
-            Zone::Private => KeptZone::Private,
-            Zone::Public => KeptZone::Public,
-        }
-    }
-}
-
-impl From<KeptZone> for Zone {
-    fn from(zone: KeptZone) -> Zone {
-        match zone {
-            KeptZone::Loopback => Zone::Loopback,
-            KeptZone::Private => Zone::Private,
-            KeptZone::Public => Zone::Public,
         }
     }
 }
@@ -355,6 +323,7 @@ pub(super) mod tests {
         let kept = record(tokens("hunter2", Some("hunter3"), Some(10)), 7);
         let text = serde_json::to_string(&kept).unwrap();
         assert_eq!(serde_json::from_str::<TokenRecord>(&text).unwrap(), kept);
+        assert!(text.contains("\"zone\":\"public\""), "{text}");
         assert_eq!(kept.client().unwrap().secret, Some("client-secret".into()));
         let shown = format!("{kept:?} {:?}", kept.client);
         assert!(!shown.contains("hunter") && !shown.contains("client-secret"), "{shown}");

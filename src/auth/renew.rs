@@ -83,7 +83,7 @@ impl Authorizer {
         let endpoint = TokenEndpoint {
             fetcher: &self.fetcher,
             address: endpoint_address("token endpoint", &record.token_endpoint)?,
-            source: Source::Document(record.zone.into()),
+            source: Source::Document(record.zone),
             client: &client,
             key: self.client_key.as_ref(),
             prover: prover.as_ref(),

@@ -1,15 +1,10 @@
 //! The end of a login: the tokens are given back and forgotten.
 
-use std::time::SystemTime;
-
-use http::HeaderValue;
-use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap};
-
 use super::authorizer::{Authorizer, endpoint_address};
 use super::error::AuthError;
 use super::records::TokenRecord;
 use super::token;
-use crate::net::{Request, Source, header_value};
+use crate::net::Source;
 
 /// How long an answer may be, in bytes.
 const LIMIT: usize = 64 << 10;
@@ -43,25 +38,15 @@ impl Authorizer {
     async fn revoke(&self, record: &TokenRecord, endpoint: &str) -> Result<(), AuthError> {
         let address = endpoint_address("revocation endpoint", endpoint)?;
         let client = record.client().ok_or(AuthError::LoginNeeded)?;
-        let now = self.env.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let proof = client.proof(self.client_key.as_ref(), now.as_secs())?;
+        let proof = client.proof(self.client_key.as_ref(), self.now())?;
         // With the refresh token its access tokens end as well.
         let (token, hint) = match record.refresh_token() {
             Some(token) => (token, "refresh_token"),
             None => (record.access_token(), "access_token"),
         };
-        let mut form = vec![("token", token.clone()), ("token_type_hint", hint.into())];
-        form.extend(proof.form);
-        let kind = HeaderValue::from_static("application/x-www-form-urlencoded");
-        let mut headers = HeaderMap::from_iter([(CONTENT_TYPE, kind)]);
-        if let Some(basic) = &proof.basic {
-            let mut value =
-                header_value("Authorization", basic.expose()).expect("base64 is visible ASCII");
-            value.set_sensitive(true);
-            headers.insert(AUTHORIZATION, value);
-        }
-        let request = Request::post(address, headers, token::encode(form.iter()).into());
-        let source = Source::Document(record.zone.into());
+        let form = vec![("token", token.clone()), ("token_type_hint", hint.into())];
+        let request = token::request(address, &form, &proof);
+        let source = Source::Document(record.zone);
         let answer = self.fetcher.ask(&request, source, LIMIT).await?;
         token::refusal("revocation", &answer, &[&token]).map_or(Ok(()), Err)
     }

@@ -1,7 +1,6 @@
 //! Asking a token endpoint (RFC 6749, sections 4 to 6).
 
 use std::rc::Rc;
-use std::time::SystemTime;
 
 use http::HeaderValue;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap};
@@ -12,7 +11,7 @@ use super::client::{Client, ClientKey, Proof};
 use super::dpop::{PROOF, Prover, USE_NONCE};
 use super::error::AuthError;
 use crate::env::{Clock, Secret};
-use crate::net::{Address, Fetched, Fetcher, Request, Source, header_value};
+use crate::net::{Address, Fetched, Fetcher, Request, Source, header_value, secret_value};
 
 /// How long an answer may be, in bytes.
 const LIMIT: usize = 256 << 10;
@@ -100,43 +99,31 @@ impl TokenEndpoint<'_> {
     }
 
     async fn send(&self, form: &Form) -> Result<Fetched, AuthError> {
-        let now = self.clock.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let proof = self.client.proof(self.key, now.as_secs())?;
-        let mut headers = headers(&proof)?;
+        let proof = self.client.proof(self.key, self.clock.seconds())?;
+        let mut request = request(self.address.clone(), form, &proof);
         if let Some(prover) = self.prover {
             let proof = prover.prove(&http::Method::POST, &self.address, None);
-            headers.insert(PROOF, sensitive(&proof)?);
+            let proof = secret_value("DPoP", &proof).expect("a token in base64 is visible ASCII");
+            request.headers.insert(PROOF, proof);
         }
-        let body = encode(form.iter().chain(&proof.form));
-        let request = Request::post(self.address.clone(), headers, body.into());
         Ok(self.fetcher.ask(&request, self.source, LIMIT).await?)
     }
 }
 
-fn headers(proof: &Proof) -> Result<HeaderMap, AuthError> {
-    let form = HeaderValue::from_static("application/x-www-form-urlencoded");
+/// A request with a form, from a client that proves who it is.
+pub(super) fn request(address: Address, form: &Form, proof: &Proof) -> Request {
+    let kind = HeaderValue::from_static("application/x-www-form-urlencoded");
     let json = HeaderValue::from_static("application/json");
-    let mut headers = HeaderMap::from_iter([(CONTENT_TYPE, form), (ACCEPT, json)]);
+    let mut headers = HeaderMap::from_iter([(CONTENT_TYPE, kind), (ACCEPT, json)]);
     if let Some(basic) = &proof.basic {
-        headers.insert(AUTHORIZATION, sensitive(basic.expose())?);
+        let basic = secret_value("Authorization", basic.expose());
+        headers.insert(AUTHORIZATION, basic.expect("base64 is visible ASCII"));
     }
-    Ok(headers)
-}
-
-fn sensitive(text: &str) -> Result<HeaderValue, AuthError> {
-    let value = header_value("Authorization", text);
-    let mut value = value.expect("base64 and tokens in base64 are visible ASCII");
-    value.set_sensitive(true);
-    Ok(value)
-}
-
-/// A form as its bytes.
-pub(super) fn encode<'a>(form: impl Iterator<Item = &'a (&'static str, Secret)>) -> Vec<u8> {
     let mut text = form_urlencoded::Serializer::new(String::new());
-    for (name, value) in form {
+    for (name, value) in form.iter().chain(&proof.form) {
         text.append_pair(name, value.expose());
     }
-    text.finish().into_bytes()
+    Request::post(address, headers, text.finish().into_bytes().into())
 }
 
 /// The error in an answer, if it is one; what was sent does not show in it. A success that holds
@@ -304,6 +291,9 @@ mod tests {
     #[test]
     fn forms_are_encoded() {
         let form: Form = vec![("a", "1 & 2".into()), ("resource", "https://h/é".into())];
-        assert_eq!(encode(form.iter()), b"a=1+%26+2&resource=https%3A%2F%2Fh%2F%C3%A9");
+        let address = Address::parse("https://as/token").unwrap();
+        let proof = Proof { form: vec![("client_id", "c".into())], basic: None };
+        let body = request(address, &form, &proof).body.unwrap();
+        assert_eq!(*body, b"a=1+%26+2&resource=https%3A%2F%2Fh%2F%C3%A9&client_id=c");
     }
 }

@@ -25,8 +25,6 @@ const FILE: &str = "eras";
 const COUNT: usize = 200;
 /// The longest file, in bytes.
 const LIMIT: u64 = 64 << 10;
-/// How many hexadecimal digits of an identity are written down.
-const DIGITS: usize = 32;
 /// How long a revision is believed in. Servers learn newer ones.
 const LIFE: Duration = Duration::from_secs(7 * 24 * 3600);
 /// How old a line may be before it is written again for a server that still speaks the same. It
@@ -66,7 +64,7 @@ impl Eras {
             return None;
         }
         let text = self.read()?;
-        let line = line(&text, &key(server))?;
+        let line = line(&text, &server.short())?;
         self.recalled.set(Some((*server, line.revision, line.at)));
         is_younger(line.at, LIFE, now).then_some(line.revision)
     }
@@ -82,7 +80,7 @@ impl Eras {
         }) {
             return;
         }
-        let key = key(server);
+        let key = server.short();
         let known = self.read().and_then(|text| {
             let line = line(&text, &key)?;
             Some(line.revision == revision && is_new(line.at))
@@ -95,7 +93,7 @@ impl Eras {
     /// Forgets what a server spoke.
     pub fn forget(&self, server: &Digest) {
         self.recalled.set(None);
-        let key = key(server);
+        let key = server.short();
         if self.read().is_some_and(|text| line(&text, &key).is_some()) {
             self.replace(&key, None);
         }
@@ -127,14 +125,8 @@ impl Eras {
     }
 }
 
-fn key(server: &Digest) -> String {
-    let mut hex = server.hex();
-    hex.truncate(DIGITS);
-    hex
-}
-
 fn line<'a>(text: &'a str, server: &str) -> Option<Line<'a>> {
-    Line::parse(text.lines().find(|line| line.starts_with(server))?)
+    Line::parse(text.lines().find(|line| line.split(' ').next() == Some(server))?)
 }
 
 /// Whether less than `age` has passed. A moment in the future is a clock that was wrong.
@@ -148,7 +140,7 @@ impl<'a> Line<'a> {
         let (server, date, seconds) = (words.next()?, words.next()?, words.next()?);
         let revision = Revision::named(date)?;
         let at = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds.parse().ok()?))?;
-        (server.len() == DIGITS).then_some(Line { server, revision, at })
+        Some(Line { server, revision, at })
     }
 
     fn push(&self, out: &mut String) {
@@ -250,7 +242,7 @@ mod tests {
         let scratch = Scratch::new();
         let server = Digest::of(b"1");
         let eras = Eras::new(&env(&scratch), Mode::On);
-        let key = key(&server);
+        let key = server.short();
         let good = format!("{key} 2025-06-18 1764000000\n");
         for (text, known) in [
             (good.clone(), true),

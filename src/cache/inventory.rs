@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use super::lists::{FOLDER, Lists, shorten};
+use super::lists::{FOLDER, Lists};
 use crate::config::Digest;
 use crate::protocol::jsonrpc::scan;
 use crate::protocol::method;
@@ -34,7 +34,7 @@ impl Entry {
 
 /// The directory that the lists of a server are in.
 pub fn folder(server: &Digest) -> String {
-    shorten(server)
+    server.short()
 }
 
 impl Lists {

@@ -54,13 +54,6 @@ pub struct Key {
     context: Option<Context>,
 }
 
-/// 128 bits are enough to tell files apart.
-pub(super) fn shorten(digest: &Digest) -> String {
-    let mut hex = digest.hex();
-    hex.truncate(32);
-    hex
-}
-
 /// An answer that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
@@ -118,8 +111,8 @@ impl Lists {
         }
         let directory = self.directory.as_deref().filter(|_| self.mode != Mode::Off);
         Key {
-            server: shorten(&server.identity),
-            request: shorten(&Digest::of(request.as_bytes())),
+            server: server.identity.short(),
+            request: Digest::of(request.as_bytes()).short(),
             context: directory.and_then(|directory| {
                 Context::of(server, account, &directory.join(SALT_FILE), self.user)
             }),
@@ -161,7 +154,7 @@ impl Lists {
     /// find out what an answer depends on; the files are the user's own.
     pub fn latest(&self, server: &Digest, member: &str) -> Option<Vec<String>> {
         let directory = self.directory.as_ref().filter(|_| self.mode.reads())?;
-        let entries = fs::read_dir(directory.join(FOLDER).join(shorten(server))).ok()?;
+        let entries = fs::read_dir(directory.join(FOLDER).join(server.short())).ok()?;
         let mut files: Vec<_> = entries
             .filter_map(|entry| {
                 let entry = entry.ok()?;
@@ -195,9 +188,7 @@ impl Lists {
     }
 
     fn read(&self, key: &Key, scope: Scope, now: SystemTime) -> Option<Found> {
-        let (head, pages) = self.entry(&self.path(key, scope)?)?;
-        let received = SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(head.received))?;
-        let ttl = Duration::from_millis(head.ttl).min(LONGEST);
+        let (received, ttl, pages) = self.load(&self.path(key, scope)?)?;
         // A moment in the future is a clock that was wrong.
         let is_fresh = now.duration_since(received).is_ok_and(|age| age < ttl);
         Some(Found { pages, is_fresh })

@@ -1,6 +1,6 @@
 //! Adding servers to a configuration file, and removing them.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::document::Document;
@@ -117,7 +117,7 @@ impl Changeable {
 /// all files: a lock beside the file of a project would be in everybody's way.
 fn lock(env: &Env) -> Result<Option<Lock>, ConfigError> {
     let Some(directory) = env.state_dir().or_else(|| env.config_dir()) else { return Ok(None) };
-    match store::lock(&directory.join(Path::new("edit")), PATIENCE) {
+    match store::lock(&directory.join("edit"), PATIENCE) {
         Ok(lock) => Ok(Some(lock)),
         Err(fault) if matches!(fault.reason, Reason::Busy) => Err(fault.into()),
         // Where nothing can be written there is nobody to be kept off.

@@ -41,6 +41,17 @@ enum Kind<'a> {
     Header(&'a str),
 }
 
+impl<'a> Kind<'a> {
+    /// What an argument is that follows another: `--token hunter2` is as telling as a variable of
+    /// that name.
+    fn of_argument(argument: &str, before: &'a str) -> Kind<'a> {
+        match before.starts_with('-') && !argument.starts_with('-') {
+            true => Kind::Argument(before),
+            false => Kind::Plain,
+        }
+    }
+}
+
 /// All values of a definition, in the order of its fields. Where `look_up` is false, because the
 /// definition is not approved, references stay as they are.
 pub fn describe(resolved: &Resolved, env: &Env, look_up: bool) -> Vec<Described> {
@@ -64,10 +75,7 @@ impl Description<'_> {
         self.value("command", Kind::Plain, &target.command);
         let mut before = "";
         for (index, argument) in target.args.iter().enumerate() {
-            // `--token hunter2` is as telling as a variable of that name.
-            let is_value = before.starts_with('-') && !argument.starts_with('-');
-            let kind = if is_value { Kind::Argument(before) } else { Kind::Plain };
-            self.value(&format!("args[{index}]"), kind, argument);
+            self.value(&format!("args[{index}]"), Kind::of_argument(argument, before), argument);
             before = argument;
         }
         for (name, value) in &target.env {
@@ -195,8 +203,7 @@ pub fn masked(entry: &Entry) -> Entry {
                 let mut before = String::new();
                 for word in words {
                     let said = word.as_str().unwrap_or_default().to_owned();
-                    let is_value = before.starts_with('-') && !said.starts_with('-');
-                    mask(word, if is_value { Kind::Argument(&before) } else { Kind::Plain });
+                    mask(word, Kind::of_argument(&said, &before));
                     before = said;
                 }
             }

@@ -24,6 +24,13 @@ impl Digest {
         let digit = |value: u8| char::from_digit(value.into(), 16).expect("four bits are a digit");
         self.0.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
     }
+
+    /// The first 32 of them: 128 bits are enough to tell files apart.
+    pub fn short(&self) -> String {
+        let mut hex = self.hex();
+        hex.truncate(32);
+        hex
+    }
 }
 
 impl fmt::Display for Digest {

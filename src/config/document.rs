@@ -93,7 +93,7 @@ impl<'a> Document<'a> {
 
     /// Reads as much as can be read, and tells all that is wrong outside of the servers.
     pub(super) fn examine(text: &'a str) -> (Document<'a>, Vec<Mistake>) {
-        let whole = match Document::whole(text) {
+        let whole = match whole(text).and_then(|whole| whole.ok_or((0, Malformed::Empty))) {
             Ok(whole) => whole,
             Err(mistake) => return (Document::default(), vec![mistake]),
         };
@@ -121,18 +121,6 @@ impl<'a> Document<'a> {
         (document, mistakes)
     }
 
-    /// The object that a configuration is.
-    fn whole(text: &'a str) -> Result<Object<'a>, Mistake> {
-        let parsed = parse_to_ast(text, &CollectOptions::default(), &OPTIONS).map_err(|error| {
-            (error.range().start, Malformed::Json(error.kind().to_string().to_lowercase()))
-        })?;
-        match parsed.value {
-            None => Err((0, Malformed::Empty)),
-            Some(Value::Object(whole)) => Ok(whole),
-            Some(other) => Err(not_an_object("", &other)),
-        }
-    }
-
     /// All servers in the order of the file: the name, and what is said about it.
     pub(super) fn servers(&self) -> impl Iterator<Item = (&str, Result<&Object<'a>, Mistake>)> {
         let properties = self.lists.iter().flat_map(|servers| &servers.properties);
@@ -143,6 +131,18 @@ impl<'a> Document<'a> {
                 other => (name, Err(not_an_object(name, other))),
             }
         })
+    }
+}
+
+/// The object that a file is; `None` when there is nothing in it.
+pub(super) fn whole(text: &str) -> Result<Option<Object<'_>>, Mistake> {
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &OPTIONS).map_err(|error| {
+        (error.range().start, Malformed::Json(error.kind().to_string().to_lowercase()))
+    })?;
+    match parsed.value {
+        None => Ok(None),
+        Some(Value::Object(whole)) => Ok(Some(whole)),
+        Some(other) => Err(not_an_object("", &other)),
     }
 }
 

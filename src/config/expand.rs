@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use super::definition::{HttpTarget, StdioTarget, Target};
 use super::environment::{is_for_everyone, is_for_us};
 use super::error::ConfigError;
-use super::fields::is_header;
 use super::lookup::Lookup;
 use super::problem::Problem;
 use super::quoting::is_blank;
@@ -19,6 +18,7 @@ use super::server::{Endpoint, Environment, HttpEndpoint, Server, StdioEndpoint};
 use super::word::{Location, parse_url};
 use super::{Digest, Overrides, env_file};
 use crate::env::{Env, Secret};
+use crate::protocol::headers::is_token;
 use crate::protocol::json;
 
 /// Makes a definition into a server that can be contacted.
@@ -204,7 +204,7 @@ impl Expansion<'_> {
         value: Secret,
     ) -> Result<(), ConfigError> {
         let fits = |byte: u8| matches!(byte, b' '..=b'~' | b'\t');
-        if !is_header(name) || !value.expose().bytes().all(fits) {
+        if !is_token(name) || !value.expose().bytes().all(fits) {
             return Err(self.lookup.wrong(field, Problem::Header));
         }
         headers.retain(|(other, _)| !other.eq_ignore_ascii_case(name));

@@ -10,6 +10,7 @@ use jsonc_parser::common::Ranged;
 use super::quoting::printable;
 use crate::env::Secret;
 use crate::protocol::Revision;
+use crate::protocol::headers::is_token;
 
 /// Something that is wrong with a definition. Values are never part of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -200,7 +201,7 @@ impl<'a> Fields<'a> {
 
     /// An object whose members are strings; the names are those of HTTP headers.
     pub(super) fn headers(&mut self, name: &str) -> Vec<(String, Secret)> {
-        self.pairs(name, true, |field, key| (!is_header(key)).then_some(Issue::BadHeader { field }))
+        self.pairs(name, true, |field, key| (!is_token(key)).then_some(Issue::BadHeader { field }))
     }
 
     fn pairs(
@@ -241,12 +242,6 @@ impl<'a> Fields<'a> {
             }
         }
     }
-}
-
-/// Whether an HTTP header can be called that (RFC 9110, section 5.1: a token).
-pub(super) fn is_header(name: &str) -> bool {
-    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-    !name.is_empty() && name.bytes().all(fits)
 }
 
 /// The JSON type of a value.

@@ -72,7 +72,7 @@ pub enum UrlError {
 }
 
 /// The longest name.
-const NAME_LIMIT: usize = 64;
+pub(super) const NAME_LIMIT: usize = 64;
 
 impl Word {
     /// Reads a SERVER word.

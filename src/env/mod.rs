@@ -124,6 +124,11 @@ impl Clock {
             Clock::Stopped(at) => at,
         }
     }
+
+    /// The time now, in whole seconds since 1970.
+    pub fn seconds(self) -> u64 {
+        self.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs()
+    }
 }
 
 impl Variables {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 
-use super::{Address, InvalidHeader, header_value};
+use super::{Address, InvalidHeader, secret_value};
 
 /// What proves to a server who is calling.
 pub trait Credentials {
@@ -46,8 +46,7 @@ impl Authorization {
 
     /// Replaces the credentials by a bearer token.
     pub fn set_bearer(&self, token: &str) -> Result<(), InvalidHeader> {
-        let mut value = header_value("Authorization", &format!("Bearer {token}"))?;
-        value.set_sensitive(true);
+        let value = secret_value("Authorization", &format!("Bearer {token}"))?;
         self.set(Rc::new(Bearer(value)));
         Ok(())
     }

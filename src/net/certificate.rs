@@ -56,8 +56,7 @@ impl Certificate {
         }
         let host = address.host().trim_start_matches('[').trim_end_matches(']').to_owned();
         let port = address.port();
-        let is_known = |it: &&super::Resolve| it.host == address.host() && it.port == port;
-        let known = settings.resolve.iter().find(is_known).map(|it| SocketAddr::new(it.ip, port));
+        let known = settings.known(address).map(|ip| SocketAddr::new(ip, port));
         let patience = settings.connect_timeout;
         smol::unblock(move || look(host, port, known, patience)).await
     }
@@ -174,8 +173,9 @@ fn not_after(certificate: &[u8]) -> Option<SystemTime> {
     let (tag, _, rest) = element(to_be_signed)?;
     // The version is left out of the oldest certificates; then this was the serial number.
     let rest = if tag == EXPLICIT_VERSION { element(rest)?.2 } else { rest };
-    let (_algorithm, _issuer) = (element(rest)?, element(element(rest)?.2)?);
-    let validity = element(_issuer.2).and_then(inside)?;
+    let (_algorithm, _, rest) = element(rest)?;
+    let (_issuer, _, rest) = element(rest)?;
+    let validity = element(rest).and_then(inside)?;
     let (_not_before, _, rest) = element(validity)?;
     let (tag, text, _) = element(rest)?;
     time(tag, std::str::from_utf8(text).ok()?)
@@ -232,6 +232,7 @@ mod tests {
         check(GENERALIZED_TIME, "20000301000000Z", Some(951_868_800));
         check(GENERALIZED_TIME, "99991231235959Z", Some(253_402_300_799));
         check(UTC_TIME, "261330115959Z", None);
+        check(UTC_TIME, "26+130115959Z", None);
         check(UTC_TIME, "261130115959", None);
         check(UTC_TIME, "26113011595\u{e9}Z", None);
         check(GENERALIZED_TIME, "19000101000000Z", None);

@@ -86,6 +86,13 @@ pub fn header_value(name: &str, value: &str) -> Result<HeaderValue, InvalidHeade
     HeaderValue::from_str(value).map_err(|_| invalid())
 }
 
+/// The same for a value that nobody may see: it is left out where header fields are printed.
+pub fn secret_value(name: &str, value: &str) -> Result<HeaderValue, InvalidHeader> {
+    let mut value = header_value(name, value)?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
 impl fmt::Display for InvalidHeader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

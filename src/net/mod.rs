@@ -34,7 +34,7 @@ pub use address::{Address, InvalidAddress};
 pub use authorization::{Authorization, Credentials};
 pub use certificate::{Certificate, Unseen};
 pub use fetch::{FetchError, Fetched, Fetcher, Policy, Query, Source};
-pub use headers::{Headers, InvalidHeader, header_value, read_header};
+pub use headers::{Headers, InvalidHeader, header_value, read_header, secret_value};
 pub use lanes::Lanes;
 pub use proxy::{InvalidProxy, Proxy, ProxyAddress, ProxyVariables};
 pub use reply::{Body, Reply};
@@ -77,6 +77,15 @@ impl Settings {
             proxy: Proxy::Environment(ProxyVariables::from_env(env)),
             ..Settings::default()
         }
+    }
+
+    /// The address of the host of a URL that is known without asking a name server.
+    fn known(&self, address: &Address) -> Option<IpAddr> {
+        let mut entries = self.resolve.iter();
+        let known = entries.find(|entry| {
+            entry.port == address.port() && entry.host.eq_ignore_ascii_case(address.host())
+        });
+        known.map(|entry| entry.ip)
     }
 
     fn resolve_map(&self) -> ResolveMap {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_lite::{AsyncReadExt, FutureExt};
 use http::StatusCode;
-use http::header::{HeaderMap, LOCATION};
+use http::header::{CONTENT_TYPE, HeaderMap, LOCATION};
 use isahc::AsyncBody;
 
 use super::Address;
@@ -51,9 +51,14 @@ impl Reply {
     /// The type of the body: the part of `Content-Type` before the parameters, in lower case;
     /// empty when there is none.
     pub fn content_type(&self) -> String {
-        let value = self.header("content-type").unwrap_or_default();
-        value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+        media_type(&self.headers)
     }
+}
+
+/// The part of `Content-Type` before the parameters, in lower case; empty when there is none.
+pub(super) fn media_type(headers: &HeaderMap) -> String {
+    let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
 /// The body of an answer.

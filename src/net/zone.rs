@@ -2,11 +2,14 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use serde::{Deserialize, Serialize};
+
 /// How near an address is, the nearest first.
 ///
 /// What is learned from a document may lead outwards and never inwards: a page of the world that
 /// names an address on this machine wants something done that only this machine can do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Zone {
     /// This machine.
     Loopback,

@@ -220,8 +220,12 @@ fn header_text(json: &str) -> Option<String> {
 
 /// Whether a text is a token, which names of headers are (RFC 9110, section 5.6.2).
 pub fn is_token(text: &str) -> bool {
-    let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-    !text.is_empty() && text.bytes().all(letter)
+    !text.is_empty() && text.bytes().all(is_of_token)
+}
+
+/// Whether a token may have this character in it.
+pub fn is_of_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
 impl fmt::Display for Unmirrorable {

@@ -198,7 +198,7 @@ fn another_program_can_keep_the_tokens() {
          case $1 in\n\
          store) cat >in; url=$(sed 's/.*\"ServerURL\":\"\\([^\"]*\\)\".*/\\1/' in); mv in \"kept-$(echo \"$url\" | cksum | cut -d' ' -f1)\" ;;\n\
          get) read -r url; cat \"kept-$(echo \"$url\" | cksum | cut -d' ' -f1)\" 2>/dev/null || { echo 'credentials not found in native keychain'; exit 1; } ;;\n\
-         erase) read -r url; rm -f \"kept-$(echo \"$url\" | cksum | cut -d' ' -f1)\" ;;\n\
+         erase) test -e stuck && exit 1; read -r url; rm -f \"kept-$(echo \"$url\" | cksum | cut -d' ' -f1)\" ;;\n\
          esac\n",
     );
     fs::set_permissions(&helper, Permissions::from_mode(0o755)).unwrap();
@@ -214,6 +214,11 @@ fn another_program_can_keep_the_tokens() {
     assert_eq!(outcome.code, 0, "{outcome:?}");
     assert_eq!(with_helper(&["tools", &url]).code, 0);
     assert!(!scratch.path(STORE).exists());
+    scratch.write("stuck", "");
+    let outcome = with_helper(&["logout", &url]);
+    assert_eq!(outcome.code, 9, "{outcome:?}");
+    assert!(outcome.err.contains("cannot erase the token"), "{outcome:?}");
+    fs::remove_file(scratch.path("stuck")).unwrap();
     assert_eq!(with_helper(&["logout", &url]).code, 0);
     assert_eq!(with_helper(&["tools", &url]).code, 7);
     let broken = |helper: &str, expected: &str| {

@@ -112,6 +112,17 @@ fn a_login_on_another_device_needs_no_browser() {
 }
 
 #[test]
+fn who_has_a_secret_proves_it_when_a_login_on_another_device_begins() {
+    let (world, scratch) = (World::new(), Scratch::new());
+    let (url, secret) = (world.url(), scratch.write("secret", "s"));
+    let words = ["login", &url, "--device", "--client-id", "c", "--client-secret-file", &secret];
+    let outcome = run(&mut scratch.mcpmini(words));
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    let begun = world.state().forms[0].clone();
+    assert_eq!((begun["client_id"].as_str(), begun["authorization"].as_str()), ("c", "Basic Yzpz"));
+}
+
+#[test]
 fn foreign_answers_are_sent_away() {
     let (world, scratch) = (World::new(), Scratch::new());
     let mut command = scratch.mcpmini(["login", &world.url(), "--no-browser", "--json"]);

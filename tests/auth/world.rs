@@ -174,7 +174,7 @@ impl World {
             "/authorize" => {
                 (302, format!("Location: {}\r\n", self.authorize(request)), String::new())
             }
-            "/token" => self.token(&form, request),
+            "/token" => self.token(form),
             "/device" => {
                 self.state().forms.push(form);
                 let page = format!("{}/activate", self.origin);
@@ -226,11 +226,8 @@ impl World {
         })
     }
 
-    fn token(&self, form: &HashMap<String, String>, request: &Request) -> (u16, String, String) {
+    fn token(&self, form: HashMap<String, String>) -> (u16, String, String) {
         let mut state = self.state();
-        let mut form = form.clone();
-        let basic = request.fields.get("authorization");
-        form.extend(basic.map(|basic| ("authorization".to_owned(), basic.clone())));
         state.forms.push(form.clone());
         let number = state.forms.len();
         while state.hold {
@@ -399,8 +396,11 @@ impl Request {
         Ok(Some(request))
     }
 
+    /// The form in the body, and with it who says to have sent it.
     fn form(&self) -> HashMap<String, String> {
-        parse(&self.body)
+        let sender = self.fields.get("authorization").cloned();
+        let sender = sender.map(|sender| ("authorization".to_owned(), sender));
+        parse(&self.body).into_iter().chain(sender).collect()
     }
 
     fn method(&self) -> String {

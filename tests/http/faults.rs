@@ -1,14 +1,17 @@
 //! What fails below the protocol, and what is said about it.
 
+use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use http::HeaderMap;
-use mcpmini::net::{Address, Lanes, Proxy, ProxyAddress, ProxyVariables, Request, Settings, Tls};
+use mcpmini::net::{
+    Address, Certificate, Lanes, Proxy, ProxyAddress, ProxyVariables, Request, Settings, Tls,
+};
 use mcpmini::protocol::jsonrpc::Limits;
 
 use crate::client::{converse, next, nothing, notification, request, run, target};
@@ -324,20 +327,33 @@ fn certificates_are_checked_and_the_reason_is_told() {
     let missing = Tls { cacert: Some("/no/such/ca.pem".into()), ..Tls::default() };
     let missing = server.get("localhost", missing);
     assert!(missing.starts_with("cannot read the CA certificate file /no/such/ca.pem: "));
+
+    let address = Address::parse(&format!("https://localhost:{}/", server.port)).unwrap();
+    let settings = Settings::default();
+    let seen = mcpmini::reactor::block_on(Certificate::of(&address, &settings)).unwrap();
+    // It was made a moment ago, for two days.
+    let left = seen.not_after.duration_since(SystemTime::now()).unwrap().as_secs();
+    assert!((47 * 3600..=48 * 3600).contains(&left), "{left}");
 }
 
 #[test]
 fn a_server_without_encryption_is_told() {
-    let server = Server::start(|_, peer| {
-        peer.write("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
-        false
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        // To it this is a request that makes no sense.
+        let _ = stream.read(&mut [0; 4096]).unwrap();
+        stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n").unwrap();
     });
-    let address = server.origin.strip_prefix("http://").unwrap();
     let mut target = target(&format!("https://{address}/mcp"));
     target.settings.connect_timeout = Duration::from_secs(1);
     converse(target, async |connection| {
         connection.send(request(1, "tools/call", NEW));
         let report = next(connection).await;
-        assert!(report.starts_with("broken Some(1) Unreachable No: "), "{report}");
+        let begin =
+            format!("broken Some(1) Unreachable No: no encrypted connection to {address}: ");
+        assert!(report.starts_with(&begin), "{report}");
+        assert!(report.ends_with("; is it an http:// server?"), "{report}");
     });
 }

@@ -127,36 +127,25 @@ impl Dialect {
                 let (inside, after) = text[at + 1..].split_once('}')?;
                 Some((&text[..at], inside, after))
             }
-            Dialect::ShellWithoutBraces => {
-                let at = text.find('$')?;
+            // Else it is a plain `$`.
+            Dialect::ShellWithoutBraces => text.match_indices('$').find_map(|(at, _)| {
                 let rest = &text[at + 1..];
-                if let Some((inside, after)) =
-                    rest.strip_prefix('{').and_then(|rest| rest.split_once('}'))
-                {
-                    return Some((&text[..at], inside, after));
+                if let Some(braced) = rest.strip_prefix('{').and_then(|rest| rest.split_once('}')) {
+                    return Some((&text[..at], braced.0, braced.1));
                 }
                 let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
                 let end = rest.find(|letter| !is_part(letter)).unwrap_or(rest.len());
-                match is_variable(&rest[..end]) {
-                    true => Some((&text[..at], &rest[..end], &rest[end..])),
-                    // A plain `$`: what follows it is looked at again.
-                    false => {
-                        let (before, reference, after) = self.next(rest)?;
-                        Some((&text[..at + 1 + before.len()], reference, after))
-                    }
-                }
-            }
+                let (name, after) = rest.split_at(end);
+                is_variable(name).then_some((&text[..at], name, after))
+            }),
             Dialect::Shell | Dialect::Windsurf | Dialect::Editor => {
-                let at = text.find("${")?;
-                let (inside, after) = text[at + 2..].split_once('}')?;
-                match self == Dialect::Shell && !is_shell(inside) {
-                    false => Some((&text[..at], inside, after)),
-                    true => {
-                        let from = at + 2;
-                        let (before, reference, after) = self.next(&text[from..])?;
-                        Some((&text[..from + before.len()], reference, after))
+                for (at, _) in text.match_indices("${") {
+                    let (inside, after) = text[at + 2..].split_once('}')?;
+                    if self != Dialect::Shell || is_shell(inside) {
+                        return Some((&text[..at], inside, after));
                     }
                 }
+                None
             }
         }
     }
@@ -263,6 +252,10 @@ mod tests {
         check(Editor, "${input:api-key} ${input:level}", inputs);
         check(Braces, "{env:A}{x}{file:k}${B}", "${A}{x}${file:/home/u/.conf/k}$${B}");
         check(Braces, "{env:A", "{env:A");
+        // However many there are: such a text is not taken apart by recursion.
+        let (many, more) = ("$".repeat(100_000), "${a.b}".repeat(100_000));
+        check(ShellWithoutBraces, &format!("{many} $A"), &format!("{many} ${{A}}"));
+        check(Shell, &format!("{more}${{A}}"), &format!("{}${{A}}", more.replace('$', "$$")));
     }
 
     #[test]

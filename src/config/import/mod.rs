@@ -26,8 +26,8 @@ use super::document::Place;
 use super::edit::Entry;
 use super::error::ConfigError;
 use super::resolved::definition_in;
-use super::source::Layer;
-use super::word::is_name;
+use super::source::{BYTE_ORDER_MARK, Layer};
+use super::word::{NAME_LIMIT, is_name};
 use crate::env::Env;
 use crate::store::{self, Guard};
 
@@ -145,7 +145,7 @@ pub fn import(kind: Kind, from: Option<&Path>, env: &Env) -> Found {
             Ok(None) if from.is_some() => found.faults.push(ConfigError::NoSuchFile(path)),
             Ok(None) => found.missing.push(path),
             Ok(Some(text)) => {
-                let text = text.trim_start_matches('\u{feff}');
+                let text = text.trim_start_matches(BYTE_ORDER_MARK);
                 match shape::read(kind, text) {
                     Ok(whole) => add(&mut found, kind, &whole, &path, env),
                     Err((at, reason)) => {
@@ -191,7 +191,7 @@ fn usable(name: &str) -> String {
     }
     let fits = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
     let letters = name.chars().map(|letter| if fits(letter) { letter } else { '-' });
-    let usable: String = letters.take(64).collect();
+    let usable: String = letters.take(NAME_LIMIT).collect();
     let usable = usable.trim_matches('-');
     if usable.is_empty() { "server".to_owned() } else { usable.to_owned() }
 }

@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
-use jsonc_parser::common::Ranged;
-use jsonc_parser::{CollectOptions, ast, parse_to_ast};
+use jsonc_parser::ast;
 use serde_json::{Map, Value};
 
 use super::Kind;
-use crate::config::document::{Malformed, Mistake, OPTIONS};
+use crate::config::document::{self, Malformed, Mistake};
 
 /// A server as the other program has it.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,18 +20,9 @@ pub(super) fn read(kind: Kind, text: &str) -> Result<Value, Mistake> {
     if kind == Kind::Codex {
         return toml(text);
     }
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &OPTIONS).map_err(|error| {
-        (error.range().start, Malformed::Json(error.kind().to_string().to_lowercase()))
-    })?;
-    match parsed.value {
-        // Some programs make an empty file.
-        None => Ok(Value::Object(Map::new())),
-        Some(whole @ ast::Value::Object(_)) => Ok(value(&whole)),
-        Some(other) => {
-            let found = crate::config::fields::kind(&other);
-            Err((other.start(), Malformed::NotAnObject { field: String::new(), found }))
-        }
-    }
+    // Some programs make an empty file.
+    let members = document::whole(text)?.map(|whole| members(&whole)).unwrap_or_default();
+    Ok(Value::Object(members))
 }
 
 #[cfg(feature = "import-codex")]
@@ -55,13 +45,13 @@ fn value(parsed: &ast::Value<'_>) -> Value {
         ast::Value::StringLit(text) => text.value.as_ref().into(),
         ast::Value::NumberLit(number) => serde_json::from_str(number.value).unwrap_or_default(),
         ast::Value::Array(array) => array.elements.iter().map(value).collect(),
-        ast::Value::Object(object) => {
-            let members = object.properties.iter();
-            let members =
-                members.map(|member| (member.name.as_str().to_owned(), value(&member.value)));
-            Value::Object(members.collect())
-        }
+        ast::Value::Object(object) => Value::Object(members(object)),
     }
+}
+
+fn members(object: &ast::Object<'_>) -> Map<String, Value> {
+    let members = object.properties.iter();
+    members.map(|member| (member.name.as_str().to_owned(), value(&member.value))).collect()
 }
 
 /// Whether the file switches off a server in another place than its definition.

@@ -18,14 +18,15 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use futures_lite::FutureExt;
-use http::header::{ACCEPT, HeaderMap, HeaderName, IF_MODIFIED_SINCE, IF_NONE_MATCH};
+use http::header::{ACCEPT, HeaderMap, IF_MODIFIED_SINCE, IF_NONE_MATCH};
 use http::{HeaderValue, Method, StatusCode};
 
 pub use self::error::FetchError;
 use self::route::{Resolver, Route};
+use super::reply::media_type;
 use super::{
     Address, Authorization, Headers, HttpVersion, InvalidAddress, Lanes, Reply, Request, Resolve,
-    Settings, Zone,
+    Settings, Zone, header_value,
 };
 use crate::protocol::message::Sent;
 use crate::reactor::Timer;
@@ -95,15 +96,11 @@ impl Query {
     pub fn unless_still(mut self, etag: Option<&str>, last_modified: Option<&str>) -> Query {
         let validators = [(IF_NONE_MATCH, etag), (IF_MODIFIED_SINCE, last_modified)];
         for (name, value) in validators {
-            self.add(name, value);
+            if let Some(Ok(value)) = value.map(|value| header_value(name.as_str(), value)) {
+                self.headers.insert(name, value);
+            }
         }
         self
-    }
-
-    fn add(&mut self, name: HeaderName, value: Option<&str>) {
-        if let Some(Ok(value)) = value.map(|value| HeaderValue::from_bytes(value.as_bytes())) {
-            self.headers.insert(name, value);
-        }
     }
 }
 
@@ -315,10 +312,7 @@ impl Fetched {
     /// Whether the body is JSON, as far as can be told without reading it. Applications in one page
     /// answer every path with HTML and 200.
     pub fn is_json(&self) -> bool {
-        let value = self.headers.get(http::header::CONTENT_TYPE);
-        let value = value.and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let media_type = value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-        match media_type.as_str() {
+        match media_type(&self.headers).as_str() {
             "application/json" | "text/json" => true,
             "" | "text/plain" => self.body.trim_ascii_start().starts_with(b"{"),
             other => other.ends_with("+json"),

@@ -25,13 +25,9 @@ impl Fetcher {
         if self.is_behind_socket(address) {
             return Ok(Route { ips: Vec::new(), zone: Zone::Loopback });
         }
-        let named = self.settings.resolve.iter().find(|known| {
-            known.port == address.port() && known.host.eq_ignore_ascii_case(address.host())
-        });
-        if let Some(known) = named {
+        if let Some(ip) = self.settings.known(address) {
             // The user has said where this host is, so the name stands for what the user wants.
-            let zone = Zone::of(known.ip);
-            return self.admit(address, Source::User, Route { ips: vec![known.ip], zone });
+            return self.admit(address, Source::User, Route { ips: vec![ip], zone: Zone::of(ip) });
         }
         let proxied = self.settings.proxy.choose(address);
         let proxied =
