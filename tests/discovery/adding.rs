@@ -259,7 +259,9 @@ fn options_that_would_have_no_effect_are_told() {
         assert!(outcome.err.contains(told), "{words:?}: {outcome:?}");
     };
     check(&["s", "http://h/", "--var", "a=b"], "--var is for a server that is looked up");
-    check(&["s", "--accept", "x", "--", "y"], "--accept is for a server that is looked up");
+    let digest = format!("sha256:{}", "0".repeat(64));
+    check(&["s", "--accept", &digest, "--", "y"], "--accept is for a server that is looked up");
+    check(&["w", "card:./card.json", "--accept", "x"], "is not sha256: and 64 hexadecimal digits");
     check(&["weather"], "add needs a server");
     check(&["npx -y x"], "a command needs a NAME");
     check(&["ftp://h/"], "a URL must begin with http:// or https://");
