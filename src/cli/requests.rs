@@ -21,10 +21,6 @@ use crate::protocol::session::{Call, Failure, Limit, Question, TimedOut};
 use crate::protocol::{Outgoing, Revision};
 use crate::reactor::Timer;
 
-/// How often a repeatable request is sent again by commands that make many, unless `--retry` says
-/// otherwise.
-const RETRIES: u32 = 4;
-
 impl<'a> Contact<'a> {
     /// Opens the session, waits until the revision is settled, and tells which it is.
     pub(super) async fn settle(&mut self) -> Result<&'static Revision, Error> {
@@ -186,10 +182,7 @@ impl<'a> Contact<'a> {
     pub(super) fn policy(&self) -> Policy {
         Policy {
             asked: self.run.globals.retry.unwrap_or(0),
-            unasked: match self.run.globals.retry {
-                None if self.run.command().is_long() => RETRIES,
-                _ => 0,
-            },
+            unasked: 0,
             pause: self.run.globals.retry_delay.unwrap_or(Policy::ONCE.pause),
         }
     }

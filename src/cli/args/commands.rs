@@ -166,11 +166,6 @@ impl Command {
         }
     }
 
-    /// Whether it makes many requests of one server, whose failures it deals with one by one.
-    pub fn is_long(&self) -> bool {
-        matches!(self, Command::Batch(_))
-    }
-
     /// Whether it makes its answer of one request, so that there is one progress to show.
     pub fn has_one_answer(&self) -> bool {
         let many = matches!(self, Command::Batch(_) | Command::Bench(_) | Command::Watch(_));
@@ -257,7 +252,7 @@ impl Command {
 #[argh(example = "id=$(mcpmini call tracker create title=Bug --select /structuredContent/id)")]
 #[argh(example = "mcpmini call chrome take_screenshot --save shots")]
 pub struct Call {
-    /// treat every KEY=VALUE as text, without asking for the tool's schema
+    /// do not ask for the tool's schema: every KEY=VALUE is text, and nothing is checked
     #[argh(switch)]
     pub no_schema: bool,
 

@@ -1,0 +1,121 @@
+//! Lines that wait until the tools of the server are known, and what makes them wait.
+
+use super::line::Request;
+use super::verdict::Outcome;
+use super::{Job, Work};
+use crate::cli::catalog::Catalog;
+use crate::cli::errors::Error;
+use crate::cli::exit::Exit;
+use crate::client::NoResult;
+use crate::protocol::message::Sent;
+
+/// A line that waits until the tools of the server are known.
+#[derive(Debug)]
+pub(super) enum Held {
+    /// It cannot be sent before: its arguments may not fit, or have to be mirrored into headers.
+    Unsent(Job),
+    /// It was lost, and can be sent again if its tool may run twice.
+    Lost(Job, NoResult),
+}
+
+impl Work<'_, '_> {
+    /// Whether more must be known about the tools before that one is called.
+    pub(super) fn must_learn(&self, request: &Request, tool: &str) -> bool {
+        self.mirrors.is_none()
+            || self.mirrors == Some(true) && self.tools.list().is_none()
+            || self.doubts(tool)
+            || self.judges && request.is_judged && self.tools.may_have(tool)
+    }
+
+    /// Whether a tool must be looked at before it is called, and was not yet.
+    fn doubts(&self, tool: &str) -> bool {
+        self.tools.list().is_none() && self.contact.watcher.consent.doubts(tool)
+    }
+
+    /// Nothing is in flight, so that the server can be asked for its tools: then the held lines go
+    /// on.
+    pub(super) async fn release(&mut self) {
+        let mut learned = self.learn().await;
+        if let Err(error @ Error { exit: Exit::Rpc, .. }) = &learned
+            && self.judges
+        {
+            // A server that lists no tools judges by itself, unless they must be known all the same.
+            let why = &error.message;
+            self.run.remark(&format!("the server is left to check the arguments: {why}"));
+            self.judges = false;
+            if !self.unsent().any(|(request, tool)| self.must_learn(request, &tool)) {
+                learned = Ok(());
+            }
+        }
+        if let Err(Error { exit: Exit::Signal(signal), .. }) = learned {
+            return self.interrupt(signal.into());
+        }
+        for held in std::mem::take(&mut self.held) {
+            match (held, &learned) {
+                (Held::Unsent(job), Ok(())) => self.send(job),
+                (Held::Unsent(job), Err(error)) => {
+                    let outcome = Outcome::Failed(unsent(error.clone()));
+                    self.note(&job.line, job.begun.elapsed(), &outcome);
+                }
+                (Held::Lost(job, lost), learned) => {
+                    let tool = job.request.tool();
+                    let call =
+                        learned.as_ref().ok().map(|()| self.call(&job.request, tool.as_deref()));
+                    match call {
+                        Some(Ok((call, true))) => self.flights.again(job, call, lost),
+                        _ => self.conclude(&job, Err(lost), true),
+                    }
+                }
+            }
+        }
+    }
+
+    /// The held calls that were not sent, each with its tool.
+    fn unsent(&self) -> impl Iterator<Item = (&Request, String)> {
+        self.held.iter().filter_map(|held| match held {
+            Held::Unsent(job) => Some((&job.request, job.request.tool()?)),
+            Held::Lost(..) => None,
+        })
+    }
+
+    /// Asks the server for what must be known about its tools.
+    async fn learn(&mut self) -> Result<(), Error> {
+        if self.mirrors.is_none() {
+            self.mirrors = Some(self.contact.settle().await?.mirrored_headers);
+        }
+        let doubts = self.unsent().any(|(_, tool)| self.doubts(&tool));
+        let lost = self.held.iter().any(|held| matches!(held, Held::Lost(..)));
+        let list = match self.tools.list() {
+            None if doubts => Catalog::look(&mut self.contact).await?,
+            None if lost => Catalog::get(&mut self.contact).await?,
+            known if self.unsent().any(|(request, tool)| self.must_learn(request, &tool)) => {
+                match known {
+                    None => Catalog::get(&mut self.contact).await?,
+                    // It was remembered, and lacks a tool.
+                    Some(_) => Catalog::fetch(&mut self.contact).await?,
+                }
+            }
+            _ => return Ok(()),
+        };
+        self.tools.learn(list);
+        Ok(())
+    }
+}
+
+/// The error for a call that was not sent because more had to be known about its tool.
+fn unsent(error: Error) -> Error {
+    let unlisted = || format!("the tools could not be listed: {}", error.message);
+    match error.exit {
+        // What was lost is the list.
+        Exit::Lost => {
+            let message = unlisted();
+            Error { exit: Exit::Unreachable, message, hint: None, ..error }
+        }
+        Exit::Rpc | Exit::Protocol | Exit::Timeout => {
+            let hint = Some("--no-schema sends calls without it".to_owned());
+            Error { message: unlisted(), hint, ..error }
+        }
+        _ => error,
+    }
+    .sent(Sent::No)
+}
