@@ -548,6 +548,37 @@ fn silent_server_bounded() {
     assert!(outcome.took < Duration::from_secs(6), "{:?}", outcome.took);
 }
 
+/// The time for the start and that for an answer are told apart, also for a server of which the
+/// era is remembered, so that the call would be the first thing it hears.
+#[test]
+fn start_timeout_binds_a_remembered_server() {
+    for (era, protocol) in [("modern", "auto"), ("legacy", "auto"), ("modern", "2026-07-28")] {
+        let scratch = Scratch::new();
+        let server = format!(
+            "exec:sh -c 'test -e slow && sleep 2; exec \"$0\" --era {era}' {}",
+            demo_path()
+        );
+        let call = |limits: &[&str]| {
+            let words = ["call", &server, "echo", r#"{"text":"hi"}"#, "--protocol", protocol];
+            run(&mut scratch.mcpmini(words.iter().chain(limits)))
+        };
+        check(&call(&[]), 0, "hi\n");
+        scratch.write("slow", "");
+        let outcome = call(&["--start-timeout", "300ms", "-t", "20s"]);
+        check(&outcome, 124, "");
+        assert!(outcome.err.contains("timed out after 300ms"), "{era}: {}", outcome.err);
+        assert!(outcome.err.contains("--start-timeout"), "{era}: {}", outcome.err);
+        // It may take longer to start than to answer.
+        check(&call(&["--start-timeout", "20s", "-t", "1s"]), 0, "hi\n");
+        // And a call that is longer than the start may be is none of its business.
+        std::fs::remove_file(scratch.path("slow")).unwrap();
+        let slow = [&server, "slow", r#"{"steps":1,"pause_ms":2500}"#, "--protocol", protocol];
+        let limits = ["--start-timeout", "2s", "-t", "20s"];
+        let words = ["call"].into_iter().chain(slow.map(|word| word as &str)).chain(limits);
+        assert_eq!(run(&mut scratch.mcpmini(words)).code, 0);
+    }
+}
+
 #[test]
 fn first_error_survives_sse_fallback() {
     let url = http_server(|request| {

@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use futures_lite::FutureExt;
 
-use super::args::settings;
 use super::args::values::Assigned;
 use super::contact::Contact;
 use super::errors::Error;
@@ -124,7 +123,7 @@ impl<'a> Contact<'a> {
         Call {
             method: method.to_owned().into(),
             params: self.with_meta(params),
-            idle: self.limit(self.run.settings.timeout, self.server.timeout, settings::TIMEOUT),
+            idle: self.answer_timeout(),
             deadline: self.deadline,
             mirrored,
         }

@@ -60,6 +60,9 @@ pub struct Profile {
     pub probe_timeout: Duration,
     /// How long opening the session may take; `None` for no limit.
     pub start_timeout: Option<Duration>,
+    /// Whether a server is asked what it is although its era is known, so that the time for the
+    /// opening ends with its answer and not before it was heard of.
+    pub greets: bool,
     /// Whether request ids are sent as strings.
     pub text_ids: bool,
     /// Whether calls are carried for others, who answer themselves what a result asks for.
