@@ -12,6 +12,7 @@ mod fault;
 mod fetch;
 mod headers;
 mod lanes;
+mod meter;
 mod proxy;
 mod reasons;
 mod reply;
@@ -36,6 +37,7 @@ pub use certificate::{Certificate, Unseen};
 pub use fetch::{FetchError, Fetched, Fetcher, Policy, Query, Source};
 pub use headers::{Headers, InvalidHeader, header_value, read_header, secret_value};
 pub use lanes::Lanes;
+pub use meter::{Meter, Steps};
 pub use proxy::{InvalidProxy, Proxy, ProxyAddress, ProxyVariables};
 pub use reply::{Body, Reply};
 pub use request::Request;
@@ -64,6 +66,8 @@ pub struct Settings {
     pub connect_timeout: Duration,
     /// Who is told of every request and of the head of every answer.
     pub trace: Trace,
+    /// Who is told how long the steps to the server take.
+    pub meter: Meter,
 }
 
 /// How long connecting may take unless something else is said.
@@ -106,6 +110,7 @@ impl Default for Settings {
             http_version: HttpVersion::Auto,
             connect_timeout: CONNECT_TIMEOUT,
             trace: Trace::default(),
+            meter: Meter::default(),
         }
     }
 }

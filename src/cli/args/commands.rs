@@ -411,6 +411,11 @@ pub struct Schema {
 /// show what a server is and what it can do
 #[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
 #[argh(subcommand, name = "info", help_triggers("-h", "--help"))]
+#[argh(
+    note = "With --json \"timings\" tells where the time went, in milliseconds: \"spawnMs\" or \
+               \"resolveMs\", \"connectMs\" and \"tlsMs\", as far as they were needed, and \
+               \"discoverMs\", until the server had said what it is."
+)]
 #[argh(example = "mcpmini info https://mcp.example.com/mcp")]
 #[argh(example = "mcpmini info --json files")]
 pub struct Info {
