@@ -315,11 +315,10 @@ impl<T> Flights<T> {
 
     /// Ends the call that a question belongs to, if that is known; else refuses the question.
     fn end(&mut self, link: &mut Link<'_>, question: Question) {
-        let ticket = match &question.from {
-            Asker::Call(ticket, _) => Some(*ticket),
+        let ticket = question.during.or(match &question.from {
             Asker::Request(_) if self.flying.len() == 1 => self.flying.keys().next().copied(),
-            Asker::Request(_) | Asker::Task(_) => None,
-        };
+            _ => None,
+        });
         let flight = ticket.and_then(|ticket| Some((ticket, self.flying.remove(&ticket)?)));
         let Some((ticket, flight)) = flight else {
             let refusal = Err(ErrorObject::method_not_found());

@@ -107,6 +107,11 @@ pub struct Bench {
                calls in it. MCPMINI_SESSION= in front of a call makes it apart from the session."
 )]
 #[argh(
+    note = "What a server asks goes to the call that it is about. Where nothing tells which that is, \
+               because several are under way on one pipe, the answers given to `session` count, and \
+               without them it is refused."
+)]
+#[argh(
     note = "The exit code is that of the command; 126 and 127 when it cannot be run. Nothing is \
                left when it ends."
 )]

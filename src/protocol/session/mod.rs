@@ -236,6 +236,7 @@ impl Session {
     pub fn handle_incoming(&mut self, incoming: Incoming, now: Instant) {
         match incoming {
             Incoming::Message(message) => self.handle_message(message, now),
+            Incoming::Asked { during, request } => self.handle_request(request, Some(during)),
             Incoming::Unusual(unusual) => self.odd(Oddity::Unusual(unusual)),
             Incoming::Refused(refused) => self.handle_refused(refused, now),
             Incoming::Responding(id) => self.handle_responding(id),
@@ -265,7 +266,7 @@ impl Session {
         match message {
             Message::Response(response) => self.handle_response(response, now),
             Message::Notification(notification) => self.handle_notification(notification, now),
-            Message::Request(request) => self.handle_request(request),
+            Message::Request(request) => self.handle_request(request, None),
         }
     }
 
@@ -344,7 +345,9 @@ impl Session {
         }
     }
 
-    fn handle_request(&mut self, jsonrpc::Request { id, method, params }: jsonrpc::Request) {
+    /// Takes in what the server asks; on the stream of which request of ours, if on one.
+    fn handle_request(&mut self, request: jsonrpc::Request, during: Option<u64>) {
+        let jsonrpc::Request { id, method, params } = request;
         let revision = self.stage.revision();
         if revision.is_some_and(|revision| revision.questions == Questions::InputRequired) {
             return self.odd(Oddity::RequestInModernEra(method));
@@ -357,7 +360,11 @@ impl Session {
         match &*method {
             method::PING => self.respond(&id, &Ok("{}".to_owned())),
             method::LIST_ROOTS | method::ELICIT | method::SAMPLE => {
-                self.ask_by_request(id, method, params);
+                let during = during.and_then(|request| match self.pending.get(request) {
+                    Some(&Purpose::Call(ticket)) => Some(ticket),
+                    _ => None,
+                });
+                self.ask_by_request(id, method, params, during);
             }
             _ => self.respond(&id, &Err(ErrorObject::method_not_found())),
         }
