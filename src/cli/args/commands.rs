@@ -107,7 +107,7 @@ pub enum Command {
 }
 
 /// Other names of commands. One-letter names are declared with the command.
-pub(super) const ALIASES: &[(&str, &str)] = &[("raw", "rpc")];
+pub(super) const ALIASES: &[(&str, &str)] = &[("raw", "rpc"), ("find-server", "discover")];
 
 /// Commands that make something of their own of the words after `--`. For all others they are
 /// plain words, which is how a word that begins with a dash is written.
