@@ -3,11 +3,10 @@
 use super::line::Request;
 use super::verdict::Outcome;
 use super::{Job, Work};
-use crate::cli::catalog::Catalog;
+use crate::cli::catalog::{Catalog, unsent};
 use crate::cli::errors::Error;
 use crate::cli::exit::Exit;
 use crate::client::NoResult;
-use crate::protocol::message::Sent;
 
 /// A line that waits until the tools of the server are known.
 #[derive(Debug)]
@@ -100,22 +99,4 @@ impl Work<'_, '_> {
         self.tools.learn(list);
         Ok(())
     }
-}
-
-/// The error for a call that was not sent because more had to be known about its tool.
-fn unsent(error: Error) -> Error {
-    let unlisted = || format!("the tools could not be listed: {}", error.message);
-    match error.exit {
-        // What was lost is the list.
-        Exit::Lost => {
-            let message = unlisted();
-            Error { exit: Exit::Unreachable, message, hint: None, ..error }
-        }
-        Exit::Rpc | Exit::Protocol | Exit::Timeout => {
-            let hint = Some("--no-schema sends calls without it".to_owned());
-            Error { message: unlisted(), hint, ..error }
-        }
-        _ => error,
-    }
-    .sent(Sent::No)
 }

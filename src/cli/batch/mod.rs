@@ -28,6 +28,7 @@ use self::verdict::{Outcome, Verdict};
 use super::answer;
 use super::args::many::Batch;
 use super::call;
+use super::catalog::Catalog;
 use super::contact::Contact;
 use super::errors::Error;
 use super::exit::Exit;
@@ -66,6 +67,7 @@ pub(super) async fn run(
         flights: Flights::new(policy),
         mirrors: if contact.is_http() && !batch.no_schema { None } else { Some(false) },
         judges: !batch.no_schema && !batch.no_check,
+        barred: if batch.no_schema { Catalog::mirroring(&contact) } else { Vec::new() },
         input,
         contact,
         held: Vec::new(),
@@ -97,6 +99,8 @@ struct Work<'a, 'l> {
     tools: Tools<'l>,
     /// Whether arguments are held against the schemas of their tools before they are sent.
     judges: bool,
+    /// Tools that cannot be called because their schemas are not to be used.
+    barred: Vec<String>,
     /// Whether arguments of tools are mirrored into headers; `None` while that is not known.
     mirrors: Option<bool>,
     /// The place of the last line that was read, among those that are not blank.
@@ -237,6 +241,9 @@ impl Work<'_, '_> {
         if let Some(name) = tool {
             let unseen = known.filter(|known| !known.is_admitted.replace(true));
             self.contact.watcher.consent.admit(name, unseen.map(|known| known.tool))?;
+        }
+        if let Some(name) = tool.filter(|name| self.barred.iter().any(|barred| barred == name)) {
+            return Err(call::needs_schema(name));
         }
         if let Some(known) = known.filter(|_| self.judges && request.is_judged) {
             known.check(request.arguments())?;
