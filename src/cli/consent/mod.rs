@@ -37,7 +37,7 @@ pub(super) struct Consent<'a> {
     pub(super) key: Key,
     mode: Mode,
     /// The server, as it was found.
-    resolved: Resolved,
+    pub(super) resolved: Resolved,
     overrides: Overrides,
     /// Whether the command obeys; some are there to look at what is refused to others.
     enforces: bool,
