@@ -166,6 +166,11 @@ impl<'a> Contact<'a> {
         matches!(self.server.endpoint, Endpoint::Http(_))
     }
 
+    /// Whether the server is one that a session holds.
+    pub(super) fn is_shared(&self) -> bool {
+        self.run.settings.session.is_some() && !self.run.command().is_relay()
+    }
+
     /// Whether the command line or a token makes something of the server that its name alone does
     /// not mean, so that what is stored about it is stored apart.
     pub(super) fn is_varied(&self) -> bool {

@@ -31,7 +31,9 @@ keywords! {
 #[argh(
     note = "A server is accepted as it is when it is first used. When it is elsewhere later, is \
                started by another command, says that it is another server, or has changed a tool \
-               that is called, the call is not made (exit code 8), until that is accepted. New \
+               that is called, the call is not made (exit code 8), until that is accepted: before \
+               a tool that was accepted is called, the list of tools is asked for, once on each \
+               connection, unless there is one that the server itself calls good. New \
                tools, capabilities and instructions are told once. With MCPMINI_TRUST=strict a \
                server is used only as it was accepted, and not before; with off nothing is checked."
 )]

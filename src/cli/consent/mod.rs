@@ -8,7 +8,9 @@
 //!   at the end                        what was learnt is written down, if it is anything new
 //! ```
 //!
-//! No request is made for it: what is not at hand is not looked at. Only `--lock` wants all of it.
+//! Hardly any request is made for it: what is not at hand is not looked at. But a tool that was
+//! accepted is called only after a look at it, on each connection once, unless a list of tools is at
+//! hand that the server calls good; and `--lock` wants all there is.
 
 mod judge;
 mod observe;
@@ -54,6 +56,10 @@ pub(super) struct Consent<'a> {
     pub(super) texts: Texts,
     /// The hash of the list of tools as it came.
     list: Option<Digest>,
+    /// Whether the tools were looked at on this connection, or the server has none to show.
+    looked: bool,
+    /// Whether a session with the server was open.
+    opened: bool,
     used: Use,
     /// Whether the server has said anything, so that there is something to remember.
     met: bool,
@@ -103,6 +109,8 @@ impl<'a> Consent<'a> {
             observed: pins::of_definition(resolved),
             texts: Texts::default(),
             list: None,
+            looked: false,
+            opened: false,
             used: BTreeSet::new(),
             met: false,
             amended: false,
