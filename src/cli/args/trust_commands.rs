@@ -95,7 +95,9 @@ impl Trust {
                command or address, its name and version, what it can do, its instructions and its \
                tools. It is to be committed: a changed consent_digest is what there is to review. \
                With --lock FILE every other command uses a server only as the file has it, and \
-               fails with exit code 8 otherwise, also when the server is not in the file."
+               fails with exit code 8 otherwise, also when the server is not in the file. What --arg \
+               and --env add is locked too, and so is the directory of a command that is named by a \
+               relative path, as seen from the lock file."
 )]
 #[argh(note = "Other servers in the file stay. Without SERVER, those in the file are locked anew.")]
 #[argh(example = "mcpmini lock files tracker")]

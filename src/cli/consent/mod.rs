@@ -41,6 +41,8 @@ pub(super) struct Consent<'a> {
     /// The server, as it was found.
     resolved: Resolved,
     overrides: Overrides,
+    /// What its definition says, with what the command line adds.
+    definition: Facets,
     /// Whether the command obeys; some are there to look at what is refused to others.
     enforces: bool,
     /// Whether the user has approved the definition by its hash.
@@ -90,6 +92,8 @@ impl<'a> Consent<'a> {
             (None, Trust::FirstUse | Trust::Off) => Mode::FirstUse,
         };
         let layer = resolved.origin.layer();
+        let lock = lock.map(|path| run.env.absolute(path));
+        let definition = pins::of_definition(resolved, overrides, run.env, lock.as_deref());
         let mut consent = Consent {
             run,
             store: Store::new(run.env),
@@ -98,7 +102,9 @@ impl<'a> Consent<'a> {
             resolved: resolved.clone(),
             overrides: overrides.clone(),
             enforces: !matches!(run.command(), Command::Trust(_) | Command::Logout(_)),
-            lock: lock.map(|path| run.env.absolute(path)),
+            lock,
+            observed: definition.clone(),
+            definition,
             approved: !layer.is_none_or(Layer::is_own),
             attended: run.settings.login
                 || matches!(run.command(), Command::Login(_))
@@ -106,7 +112,6 @@ impl<'a> Consent<'a> {
                 || run.access.issuer.is_some(),
             locked: None,
             record: None,
-            observed: pins::of_definition(resolved),
             texts: Texts::default(),
             list: None,
             looked: false,

@@ -102,7 +102,9 @@ impl Consent<'_> {
             Some(path) => {
                 let path = path.to_string_lossy();
                 let command = self.command("lock", &["--lock", &path]);
-                (format!("it is not what {path} says"), command)
+                let given = !self.overrides.args.is_empty() || !self.overrides.env.is_empty();
+                let with = if given { "with what --arg and --env add " } else { "" };
+                (format!("{with}it is not what {path} says"), command)
             }
             None => {
                 let command = self.command("trust accept", &["--accept", &digest]);

@@ -3,6 +3,7 @@
 //! ```text
 //!   facets    what can be told apart of a server: where it is, who it is, what it can do
 //!   key       which server that is
+//!   command   what starts it, as a hash
 //!   record    what was accepted, and what was seen since: what differs is pending
 //!   change    how two sets of facets differ, and what to do about each difference
 //!   store     a file for each server, in the state directory
@@ -14,6 +15,7 @@
 //! user has named it. From then on it is held to that, as far as a command makes use of it.
 
 mod change;
+mod command;
 mod facets;
 mod key;
 mod lockfile;
