@@ -29,6 +29,7 @@ use crate::protocol::opening::Certainty;
 use crate::protocol::session::{Abilities, About, Failure, Profile, Question, Session};
 use crate::reactor::Timer;
 use crate::trust;
+use crate::trust::policy::Asked;
 
 /// How long a server may leave a probe unanswered before it gets `initialize` beside it. A process
 /// that does not know the probe is often silent; over HTTP silence is rare, and a slow network is
@@ -104,7 +105,8 @@ impl<'a> Contact<'a> {
         let consent = Consent::open(run, resolved, overrides, policies.mode())?;
         let server = config::expand(resolved, overrides, run.env).map_err(explain::config)?;
         target::check_options(run, &server)?;
-        policy::admit(run, policies, &server)?;
+        let asked = Asked { server: &server, origin: &resolved.origin, overrides };
+        policy::admit(run, policies, &asked)?;
         let mode = run.cache_mode();
         Ok(Contact {
             run,

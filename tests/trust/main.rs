@@ -6,6 +6,7 @@
 mod commands;
 mod lock;
 mod looks;
+mod policies;
 #[path = "../support/mod.rs"]
 mod support;
 #[allow(dead_code, reason = "other tests use more of it")]
