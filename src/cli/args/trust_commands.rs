@@ -42,7 +42,8 @@ keywords! {
                that differs from what was accepted (exit code 8 if it does); neither accepts it. \
                `accept` takes what was seen last, `add` a server that was never used or was \
                revoked; without --accept they ask at the terminal, and do nothing where there is \
-               none. After `revoke` a server is not used any more."
+               none. After `revoke` a server is not used any more, and nothing else \
+               at its URL, however that is spelled and whatever its query."
 )]
 #[argh(example = "mcpmini trust list")]
 #[argh(example = "mcpmini trust diff files")]

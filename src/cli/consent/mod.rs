@@ -26,7 +26,7 @@ use super::args::Command;
 use super::args::settings::Trust;
 use super::errors::Error;
 use super::run::Run;
-use crate::config::{self, Digest, Layer, Overrides, Resolved};
+use crate::config::{self, Digest, Endpoint, Layer, Overrides, Resolved, Server};
 use crate::env::Env;
 use crate::trust::pins::{self, Change, Facets, Key, LockFile, Mode, Record, Store, Texts, Use};
 use crate::trust::policy;
@@ -54,6 +54,8 @@ pub(super) struct Consent<'a> {
     /// What it says.
     locked: Option<Facets>,
     pub(super) record: Option<Record>,
+    /// Whether the trust in the place where it is was taken back.
+    is_place_revoked: bool,
     pub(super) observed: Facets,
     pub(super) texts: Texts,
     /// The hash of the list of tools as it came.
@@ -112,6 +114,7 @@ impl<'a> Consent<'a> {
                 || run.access.issuer.is_some(),
             locked: None,
             record: None,
+            is_place_revoked: false,
             texts: Texts::default(),
             list: None,
             looked: false,
@@ -162,6 +165,25 @@ impl<'a> Consent<'a> {
     /// The error for the server that was refused when it introduced itself.
     pub(super) fn refusal(&self) -> Option<Error> {
         self.refusal.clone()
+    }
+
+    /// Makes sure that the trust in the place of a server was not taken back, under whatever name and
+    /// with whatever query.
+    pub(super) fn check_place(&mut self, server: &Server) -> Result<(), Error> {
+        let Endpoint::Http(endpoint) = &server.endpoint else { return Ok(()) };
+        let place = Key::of_place(endpoint);
+        let record = self.store.load(&place).map_err(|error| refusal::unreadable(&error))?;
+        self.is_place_revoked = record.is_some_and(|record| record.revoked.is_some());
+        match self.is_place_revoked && self.enforces {
+            true => Err(self.revoked_place(&place)),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether the trust in the server, or in the place where it is, was taken back.
+    pub(super) fn is_revoked(&self) -> bool {
+        let is_own = self.record.as_ref().is_some_and(|record| record.revoked.is_some());
+        is_own || self.is_place_revoked
     }
 
     /// Writes down what was learnt, if there is anything new. What cannot be written is learnt anew

@@ -36,6 +36,7 @@ mod tests;
 pub use decision::{Decision, Mode, Rule};
 pub use kept::{Kept, Unkept, seconds};
 pub use source::PolicyError;
+pub(super) use subject::host_name;
 
 use self::copy::Copy;
 use self::decision::Said;

@@ -78,7 +78,7 @@ impl Place {
 
 /// A host in the one spelling that rules and servers are compared in: lower case, no dot at its end,
 /// and of an address that leads to the same machine in several ways the plainest one.
-pub(super) fn host_name(host: &str) -> String {
+pub(in crate::trust) fn host_name(host: &str) -> String {
     let host = host.trim_end_matches('.').to_ascii_lowercase();
     let plain = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(&host);
     let Ok(address) = plain.parse::<IpAddr>() else { return host };
