@@ -5,7 +5,7 @@ use std::fs;
 
 use mcpmini::trust::signature::did_web::offers;
 use mcpmini::trust::signature::sigstore::{self, TrustRoot};
-use mcpmini::trust::signature::{Covers, PublicKey, Refusal, Signer, Verified, Wanted};
+use mcpmini::trust::signature::{Covers, Evidence, PublicKey, Refusal, Signer, Verified, Wanted};
 use serde_json::json;
 
 const IDENTITY: &str =
@@ -196,6 +196,21 @@ fn a_pinned_key_has_signed_or_has_not() {
     check(verify(&(card() + " "), "key", "key.pub"), "about something else");
     check(verify(&card(), "card.json", "key.pub"), "it carries a certificate");
     assert!(PublicKey::from_pem(&file("card.json")).is_err());
+}
+
+#[test]
+fn a_card_that_can_be_read_in_two_ways_is_not_signed() {
+    let trusted = root("root.json").unwrap();
+    let evidence = Evidence::Bundle { bundle: file("card.json.sigstore.json"), key: None };
+    let check = |from: &str, to: &str, expected: &str| {
+        let card = card().replacen(from, to, 1);
+        check(evidence.verify(card.as_bytes(), None, &trusted, NOW), expected);
+    };
+    assert!(evidence.verify(card().as_bytes(), None, &trusted, NOW).is_ok());
+    check("\"version\"", "\"version\":\"0\",\"version\"", "the name \"version\" is repeated");
+    check("1.2.0", r"\ud800", "the card cannot be read: unexpected end of hex escape");
+    check("\"1.2.0\"", "1e400", "the card cannot be read: number out of range");
+    check("1.2.0", "1.3.0", "about something else");
 }
 
 /// 2027-01-15.

@@ -209,6 +209,10 @@ mod tests {
                 true,
             ),
             (r#"{"name":"a","description":"D","inputSchema":{"type":"object","x":1}}"#, false),
+            (
+                r#"{"name":"a","description":"d\ud800","inputSchema":{"type":"object","x":1}}"#,
+                false,
+            ),
             (r#"{"name":"a","description":"d","inputSchema":{"type":"object","x":2}}"#, false),
             (
                 r#"{"name":"a","description":"d","inputSchema":{"type":"object","x":1},"title":"t"}"#,
@@ -233,6 +237,14 @@ mod tests {
         ] {
             assert_eq!(same(other), expected, "{other}");
         }
+        // Half a surrogate pair is not any other.
+        let half = |half: &str| tool_text(&format!(r#"{{"description":"{half}"}}"#));
+        for (one, other) in
+            [(r"\ud800", r"\ud801"), (r"\udfff", r"\ufffd"), (r"\ud800", r"\\ud800")]
+        {
+            assert_ne!(half(one), half(other));
+        }
+        assert_eq!(half(r"\uDAAA"), half(r"\udaaa"));
     }
 
     #[test]
