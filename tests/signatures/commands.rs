@@ -262,6 +262,49 @@ fn a_policy_refuses_before_anything_is_contacted() {
 }
 
 #[test]
+fn what_a_policy_forbids_is_not_written_down() {
+    let (scratch, (url, log)) = (Scratch::new(), site());
+    let rules = "[[deny]]\nhost = \"*.evil.example\"\n\n[[deny]]\nname = \"bad\"\n";
+    let policy = scratch.write("policy.toml", rules);
+    let mcpmini = |words: &[&str]| run(scratch.mcpmini(words).env("MCPMINI_POLICY", &policy));
+    let config = scratch.path(".config/mcpmini/config.json");
+    for (words, line) in [
+        (vec!["add", "x", "https://a.evil.example/mcp"], 1),
+        (vec!["add", "x", "https://a.evil.example/mcp", "-H", "Authorization: Bearer ${GONE}"], 1),
+        (vec!["add", "bad", "https://good.example/mcp"], 4),
+        (vec!["add", "bad", "--", "true"], 4),
+        (vec!["add", "bad", &url], 4),
+    ] {
+        let outcome = mcpmini(&words);
+        check(&outcome, 8, "does not admit it");
+        let rule = format!("{policy}:{line} does not admit it: deny ");
+        assert!(outcome.err.contains(&rule), "{words:?}: {outcome:?}");
+        assert!(!config.exists(), "{words:?}");
+    }
+    assert_eq!(*log.lock().unwrap(), [""; 0]);
+    check(&mcpmini(&["add", "good", "https://good.example/mcp"]), 0, "added good");
+    // What cannot be told now is told when it is used.
+    let open = mcpmini(&["add", "open", "https://${HOST_OF_IT}/mcp"]);
+    assert_eq!(open.code, 0, "{open:?}");
+    assert!(open.err.contains("a policy judges it when it is used"), "{open:?}");
+    let text = fs::read_to_string(config).unwrap();
+    assert!(text.contains("good") && !text.contains("evil"), "{text}");
+    // Nor is what comes from the configuration of another program.
+    fs::create_dir(scratch.path(".cursor")).unwrap();
+    let servers =
+        r#"{"mcpServers":{"a":{"url":"https://x.evil.example/mcp"},"b":{"command":"true"}}}"#;
+    scratch.write(".cursor/mcp.json", servers);
+    let copied = mcpmini(&["config", "import", "cursor", "--copy"]);
+    assert_eq!((copied.code, copied.out.lines().count()), (8, 1), "{copied:?}");
+    assert!(copied.out.starts_with("added b ") && copied.err.contains("deny 1"), "{copied:?}");
+    // A policy that cannot be read admits nothing.
+    let outcome = run(scratch
+        .mcpmini(["add", "more", "https://good.example/mcp"])
+        .env("MCPMINI_POLICY", "gone.toml"));
+    check(&outcome, 9, "there is no policy ");
+}
+
+#[test]
 fn a_policy_that_cannot_be_read_refuses_everything() {
     let scratch = Scratch::new();
     let call = |policy: &str| {

@@ -11,6 +11,7 @@ use crate::cli::errors::Error;
 use crate::cli::exit::Exit;
 use crate::cli::explain;
 use crate::cli::output;
+use crate::cli::policy;
 use crate::cli::run::Run;
 use crate::config::{self, Changeable, Entry, Layer, Overrides};
 use crate::protocol::json;
@@ -45,6 +46,7 @@ pub(in crate::cli) fn write(
     file: &Changeable,
 ) -> Result<(), Error> {
     let overrides = only_file(run);
+    policy::admit_entry(run, name, entry)?;
     file.add(name, entry, add.force, run.env).map_err(explain::config)?;
     consent::forget(run, file.layer, name, &overrides);
     warn_of_secrets(run, file);
