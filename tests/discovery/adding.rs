@@ -299,3 +299,89 @@ fn credentials_stay_with_the_host_that_was_named() {
     let fetched = named.server.requests().into_iter().find(|it| it.method == "GET").unwrap();
     assert_eq!(fetched.header("authorization"), None);
 }
+
+/// One of each kind of what is not seen where it stands, as JSON escapes: those that reorder text,
+/// those without a width, and tags.
+const HIDDEN: [&str; 13] = [
+    "\\u202e",
+    "\\u2066",
+    "\\u2069",
+    "\\u200b",
+    "\\u200e",
+    "\\u200f",
+    "\\ufeff",
+    "\\u061c",
+    "\\udb40\\udc41",
+    "\\udb40\\udc7f",
+    "\\u0007",
+    "\\u009b",
+    "\\u00ad",
+];
+
+/// Whether a text has a character in it that is not seen where it stands.
+fn hides(text: &str) -> bool {
+    HIDDEN.iter().any(|escape| {
+        let hidden: String = serde_json::from_str(&format!("\"{escape}\"")).unwrap();
+        text.contains(&hidden)
+    })
+}
+
+#[test]
+fn what_is_hidden_in_a_claim_is_shown_and_never_written_down() {
+    for escape in HIDDEN {
+        let seen: String = serde_json::from_str(&format!("\"{escape}\"")).unwrap();
+        let seen = format!("\\u{{{:x}}}", u32::from(seen.chars().next().unwrap()));
+        let hide = |text: &str| CARD.replace(text, &format!("{text}x{escape}y"));
+        for (text, has_name) in [("com.example/weather", true), ("Tells", false), ("1.2.0", false)]
+        {
+            let site = Site::new(&[(PLACE, Page::json(&hide(text)))]).serving(INFO);
+            let scratch = Scratch::new();
+            for words in [["discover", &site.at("/mcp")], ["card", &site.at("/mcp")]] {
+                let outcome = mcpmini(&scratch, &words);
+                assert_eq!(outcome.code, 0, "{outcome:?}");
+                assert!(!hides(&outcome.out) && !hides(&outcome.err), "{text} {outcome:?}");
+                let is_shown = words[0] == "card" || text != "Tells";
+                assert_eq!(outcome.out.contains(&seen), is_shown, "{seen} {outcome:?}");
+            }
+            let outcome = mcpmini(&scratch, &["add", &site.at("/mcp")]);
+            assert!(!hides(&outcome.out) && !hides(&outcome.err), "{outcome:?}");
+            let expected = if has_name { r#"{"weatherx-y":{"# } else { r#"{"weather":{"# };
+            assert!(entries(&scratch).starts_with(expected), "{}", entries(&scratch));
+        }
+        // In an address or a header it is not taken.
+        let headers =
+            format!(r#""headers":[{{"name":"X-A","value":"a{escape}b"}}],"url":"$O/mcp""#);
+        let site = Site::new(&[(PLACE, Page::json(&CARD.replace(r#""url":"$O/mcp""#, &headers)))]);
+        let scratch = Scratch::new();
+        let outcome = mcpmini(&scratch, &["add", &site.at("/mcp")]);
+        assert!([8, 9].contains(&outcome.code), "{escape} {outcome:?}");
+        assert!(!hides(&outcome.err) && entries(&scratch) == "null", "{outcome:?}");
+        let site = Site::new(&[(PLACE, Page::json(&hide("$O/mcp")))]);
+        let outcome = mcpmini(&scratch, &["add", &site.at("/mcp")]);
+        assert!(!hides(&outcome.out) && !hides(&outcome.err), "{outcome:?}");
+        assert!(!hides(&entries(&scratch)), "{outcome:?}");
+    }
+}
+
+#[test]
+fn what_is_hidden_in_a_command_line_is_not_written_down() {
+    let scratch = Scratch::new();
+    for letter in ['\u{202e}', '\u{200b}', '\u{e0041}', '\u{7}'] {
+        let word = format!("a{letter}b");
+        let url = format!("https://h.example/{letter}");
+        for words in [
+            &["add", "x", "--", &word][..],
+            &["add", "x", "--", "true", &word],
+            &["add", "x", &url],
+            &["add", &word, "--", "true"],
+        ] {
+            let outcome = mcpmini(&scratch, words);
+            assert!([2, 9].contains(&outcome.code), "{words:?} {outcome:?}");
+            assert!(!outcome.err.contains(letter), "{outcome:?}");
+            assert_eq!(entries(&scratch), "null");
+        }
+    }
+    // Lines of a script are meant.
+    let outcome = mcpmini(&scratch, &["add", "x", "--", "sh", "-c", "true\n\ttrue"]);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+}

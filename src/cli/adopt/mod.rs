@@ -124,6 +124,7 @@ pub(super) async fn run(
         _ => found::look_up(run, add, word, place).await?,
     };
     let name = name.map_or_else(|| found.name.clone(), str::to_owned);
+    consent::refuse_hidden(&name, &found)?;
     consent::check(run, add, &name, &found)?;
     if let Some((bundle, folder)) = &found.bundle {
         bundle::unpack(run, bundle, folder)?;

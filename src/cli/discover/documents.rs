@@ -16,6 +16,7 @@ use crate::discovery::lookup::{self, CARD_LIMIT, Options};
 use crate::discovery::{Candidate, Documents, Finder, Findings, Place, Reuse};
 use crate::net::{Address, FetchError, Fetcher, Policy};
 use crate::protocol::message::{Fault, Sent};
+use crate::protocol::visible::visible;
 use crate::store::{self, Guard};
 use crate::trust;
 
@@ -142,7 +143,7 @@ pub(in crate::cli) async fn admit(
 ) -> Result<(), Error> {
     let refused = |text: String| Error::new(Exit::Trust, text).phase(Phase::Trust).sent(Sent::No);
     if candidate.digest_holds == Some(false) {
-        let name = candidate.shown_name();
+        let name = visible(&candidate.shown_name());
         return Err(refused(format!("the card of {name} is not the one that the catalog lists")));
     }
     match documents.admits(address, candidate.zone).await {
@@ -192,12 +193,12 @@ fn tell(run: &Run<'_>, candidate: &Candidate) {
     if let Some(conflict) = &candidate.conflict {
         let card = match conflict.card.as_slice() {
             [] => "none".to_owned(),
-            urls => urls.join(", "),
+            urls => visible(&urls.join(", ")),
         };
         let winner = if conflict.card_wins { "the card" } else { "the manifest" };
         run.warn(&format!(
             "the manifest names the endpoint {}, and the card it points to {card}; {winner} counts",
-            conflict.manifest
+            visible(&conflict.manifest)
         ));
     }
     let document = candidate.document.as_ref();
@@ -212,7 +213,7 @@ fn tell(run: &Run<'_>, candidate: &Candidate) {
         run.warn(&format!("{from} was fetched {} ago, and may have changed since", ago(age)));
     }
     if candidate.digest_holds == Some(false) {
-        let name = candidate.shown_name();
+        let name = visible(&candidate.shown_name());
         run.warn(&format!(
             "the card of {name} is not the one that the catalog lists: another hash"
         ));

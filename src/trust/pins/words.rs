@@ -4,9 +4,9 @@ use super::change::{Action, Change};
 use super::facets::{Facets, Package, Publisher};
 use super::members::differences;
 use super::texts::Texts;
-use super::visible::visible;
 use crate::protocol::json as text_of;
 use crate::protocol::params::Members;
+use crate::protocol::visible::visible;
 
 /// How much of a value is shown, in characters, and how much of what two values have in common goes
 /// before it.
