@@ -51,6 +51,10 @@ pub(in crate::cli) async fn look(
         of(candidate)
     };
     let Some(document) = &candidate.document else { return of(candidate) };
+    // A card that stands in a catalog has no place of its own, and so nothing beside it.
+    if document.body.is_empty() {
+        return of(candidate);
+    }
     match bundle(documents, document).await {
         Ok(bundle) => match signed::root(run, None) {
             Ok((root, _)) => {
