@@ -218,7 +218,7 @@ pub(super) async fn prepare(run: &Run<'_>) -> Result<(), Error> {
     };
     for url in policies.stale(run.env) {
         if let Err(error) = fetch(run, &url).await {
-            if matches!(error.exit, Exit::Signal(_) | Exit::Timeout) {
+            if run.over().is_some() {
                 return Err(error);
             }
             run.warn(&format!("what is revoked is not known: {}", error.message));

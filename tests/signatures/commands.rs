@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -196,6 +197,48 @@ fn a_card_is_fetched_with_the_bundle_beside_it() {
         "is signed",
     );
     check(&certified(&[&url, "--max-card-bytes", "100"]), 4, "more than 100 bytes");
+}
+
+#[test]
+fn documents_may_take_as_long_as_the_user_says_and_no_longer_than_ten_seconds() {
+    let scratch = world();
+    // It answers one after the other.
+    let card = || {
+        let url = http_server(|request| {
+            if request.contains(".sigstore.json") {
+                std::thread::sleep(Duration::from_secs(30));
+            }
+            answer("200 OK", &fs::read_to_string(vectors().join("card.json")).unwrap())
+        });
+        format!("{url}/card.json")
+    };
+    let late = |more: &[&str], seconds: f32, told: &str| {
+        let card = card();
+        let outcome = verify(&scratch, &[&[card.as_str()], &CERTIFIED[..], more].concat());
+        check(&outcome, 124, told);
+        let took = outcome.took.as_secs_f32();
+        assert!((seconds..seconds + 2.0).contains(&took), "{took}");
+    };
+    late(&["--timeout", "300ms"], 0.3, "did not answer within 0.3 s");
+    late(&["--max-time", "300ms"], 0.3, "300ms");
+    late(&[], 5.0, "the bundle: ");
+    // Where it is no matter of this command, it goes on without it.
+    let shown =
+        run(&mut scratch.mcpmini(["card", &format!("card:{}", card()), "--timeout", "300ms"]));
+    check(&shown, 0, "signature    not checked");
+    let begun = std::time::Instant::now();
+    let nowhere = run(&mut scratch.mcpmini(["discover", &hanging(), "--timeout", "200ms"]));
+    check(&nowhere, 4, "did not answer within 0.2 s");
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+}
+
+/// A host that takes requests and never answers one.
+fn hanging() -> String {
+    let url = http_server(|_| {
+        std::thread::sleep(Duration::from_secs(30));
+        String::new()
+    });
+    url.trim_start_matches("http://").split('/').next().unwrap().to_owned()
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::cli::explain;
 use crate::cli::run::Run;
 use crate::cli::target;
 use crate::config::{self, Target, Word};
-use crate::discovery::documents::Origin;
+use crate::discovery::documents::{Limits, Origin};
 use crate::discovery::lookup::{self, CARD_LIMIT, Options};
 use crate::discovery::{Candidate, Documents, Finder, Findings, Place, Reuse};
 use crate::net::{Address, FetchError, Fetcher, Policy};
@@ -87,7 +87,20 @@ pub(in crate::cli) fn documents(run: &Run<'_>, access: &Access<'_>) -> Result<Do
         crate::cache::Mode::Refresh => Reuse::Checked,
         crate::cache::Mode::Off => Reuse::Never,
     };
-    Ok(Documents::new(fetcher, reuse, access.allow_http, run.env))
+    Ok(Documents::new(fetcher, limits(run), reuse, access.allow_http, run.env))
+}
+
+/// How long documents may take: as long as `--timeout` says for each, and twice that for all.
+pub(in crate::cli) fn limits(run: &Run<'_>) -> Limits {
+    /// As good as no limit.
+    const FOREVER: Duration = Duration::from_secs(365 * 24 * 3600);
+    match run.settings.timeout {
+        None => Limits::default(),
+        Some(limit) => {
+            let each = limit.duration().unwrap_or(FOREVER);
+            Limits { each, all: each.saturating_mul(2).min(FOREVER) }
+        }
+    }
 }
 
 /// What fetches in this run.
