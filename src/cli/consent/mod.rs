@@ -14,9 +14,11 @@
 
 mod judge;
 mod observe;
+mod publisher;
 mod refusal;
 mod survey;
 
+pub(super) use publisher::hold_publisher;
 pub(super) use refusal::no_lock;
 
 use std::collections::BTreeSet;
@@ -82,10 +84,23 @@ impl<'a> Consent<'a> {
         overrides: &Overrides,
         policy: policy::Mode,
     ) -> Result<Consent<'a>, Error> {
-        let lock = run.globals.lock.as_ref().filter(|_| !matches!(run.command(), Command::Lock(_)));
-        if lock.is_some() && (overrides.cwd.is_some() || overrides.inherit_env) {
+        let mut consent = Consent::unchecked(run, resolved, overrides, policy);
+        if consent.lock.is_some() && (overrides.cwd.is_some() || overrides.inherit_env) {
             return Err(refusal::elsewhere());
         }
+        consent.look_up()?;
+        consent.check()?;
+        Ok(consent)
+    }
+
+    /// What a server is held to, which is not looked up yet.
+    fn unchecked(
+        run: &'a Run<'a>,
+        resolved: &Resolved,
+        overrides: &Overrides,
+        policy: policy::Mode,
+    ) -> Consent<'a> {
+        let lock = run.globals.lock.as_ref().filter(|_| !matches!(run.command(), Command::Lock(_)));
         let looks = matches!(run.command(), Command::Trust(_) | Command::Lock(_));
         let mode = match (lock, run.settings.trust) {
             (Some(_), _) | (None, Trust::Strict) => Mode::Strict,
@@ -96,7 +111,7 @@ impl<'a> Consent<'a> {
         let layer = resolved.origin.layer();
         let lock = lock.map(|path| run.env.absolute(path));
         let definition = pins::of_definition(resolved, overrides, run.env, lock.as_deref());
-        let mut consent = Consent {
+        Consent {
             run,
             store: Store::new(run.env),
             key: Key::of(resolved, overrides, run.env),
@@ -124,21 +139,23 @@ impl<'a> Consent<'a> {
             amended: false,
             refusal: None,
             told: Vec::new(),
-        };
-        consent.look_up()?;
-        consent.check()?;
-        Ok(consent)
+        }
+    }
+
+    /// Reads what is known of the server.
+    fn load(&mut self) -> Result<(), Error> {
+        self.record = self.store.load(&self.key).map_err(|error| refusal::unreadable(&error))?;
+        Ok(())
     }
 
     fn look_up(&mut self) -> Result<(), Error> {
-        let record = self.store.load(&self.key).map_err(|error| refusal::unreadable(&error))?;
-        if let Some(record) = &record
+        self.load()?;
+        if let Some(record) = &self.record
             && record.revoked.is_some()
             && self.enforces
         {
             return Err(self.revoked());
         }
-        self.record = record;
         if !self.enforces || self.mode == Mode::Off {
             return Ok(());
         }

@@ -64,6 +64,11 @@ impl Policies {
         Ok(Policies { policies: source::load(env)? })
     }
 
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.policies.is_empty()
+    }
+
     /// The strictest of their modes.
     pub fn mode(&self) -> Mode {
         let modes = self.policies.iter().map(|policy| policy.document.rules.mode);
