@@ -91,6 +91,10 @@ fn faults_of_the_connection_are_found() {
     check(Kind::Modern, "answers GET", "verbs", "warn");
     check(Kind::Modern, "does not say what it speaks", "era", "warn");
     check(Kind::Legacy, "bound to everything", "bind", "warn");
+    check(Kind::Legacy, "never answers GET", "verbs", "unknown");
+    let (outcome, _) = examine(Kind::Legacy, "opens a silent stream", &["--only", "verbs"]);
+    let (verdict, evidence) = &verdicts(&outcome)["verbs"];
+    assert_eq!((&**verdict, &**evidence), ("pass", "GET → HTTP 200, an event stream"));
 }
 
 #[test]
@@ -110,6 +114,15 @@ fn faults_with_browsers_are_found() {
 }
 
 #[test]
+fn what_an_older_revision_leaves_open_is_no_fault() {
+    let (outcome, _) = examine(Kind::Legacy, "is of June and refuses origins by 400", &[]);
+    let found = verdicts(&outcome);
+    for id in ["origin-bad", "origin-null", "origin-suffix"] {
+        assert_eq!(found[id].0, "pass", "{id}: {found:#?}");
+    }
+}
+
+#[test]
 fn faults_with_other_sites_are_found() {
     let kind = Kind::Legacy;
     check(kind, "lets every origin in", "cors-preflight", "fail");
@@ -121,6 +134,8 @@ fn faults_with_other_sites_are_found() {
     check(kind, "lets in what begins like localhost", "cors-suffix", "fail");
     check(kind, "lets every origin in", "cors-suffix", "skip");
     check(kind, "weak cookie", "cookie", "warn");
+    let (outcome, _) = examine(kind, "strong cookie", &["--only", "cookie"]);
+    assert_eq!(verdicts(&outcome)["cookie"].0, "pass", "{}", outcome.out);
 }
 
 #[test]
@@ -130,6 +145,7 @@ fn faults_of_guards_are_found() {
     check(kind, "ends sessions for everybody", "auth-none", "fail");
     check(kind, "begins with everybody", "auth-none", "warn");
     check(kind, "takes any token", "auth-garbage", "fail");
+    check(kind, "takes any token in a session", "auth-garbage", "fail");
     check(kind, "fails on bad tokens", "auth-garbage", "fail");
     check(kind, "no challenge", "auth-challenge", "fail");
     check(kind, "refuses strangers by 403", "auth-challenge", "fail");
@@ -151,6 +167,7 @@ fn faults_in_messages_are_found() {
         check(kind, "calls JSON text", "ct", "fail");
         check(kind, "may be sniffed", "nosniff", "warn");
         check(kind, "silent to who takes JSON alone", "accept", "fail");
+        check(kind, "silent to who takes anything", "accept", "fail");
         check(kind, "answers with text ids", "id-echo", "fail");
         check(kind, "knows every method", "unknown-method", "fail");
         check(kind, "drops what is not JSON", "parse", "fail");
@@ -207,6 +224,7 @@ fn faults_of_caching_are_found() {
     }
     check(Kind::Modern, "negative life", "cache-mcp", "fail");
     check(Kind::Modern, "no cache scope", "cache-mcp", "fail");
+    check(Kind::Modern, "another cache scope on another page", "cache-mcp", "fail");
     check(Kind::Modern, "streams that proxies hold back", "sse-ttfb", "warn");
     check(Kind::Modern, "streams", "sse-ttfb", "pass");
 }
@@ -222,6 +240,18 @@ fn faults_of_documents_are_found() {
     check(kind, "no 304", "card-etag", "warn");
     check(kind, "card of another version", "card-live", "warn");
     check(kind, "card of another URL", "card-live", "warn");
+    check(kind, "card of another name", "card-live", "warn");
+    check(kind, "card of another revision", "card-live", "warn");
+    check(Kind::Modern, "card of another revision", "card-live", "warn");
+    for kind in [Kind::Legacy, Kind::Modern] {
+        check(kind, "card as a resource", "card-resource", "warn");
+        check(kind, "card as a resource of another version", "card-live", "warn");
+    }
+    let (outcome, site) = examine(kind, "card as a resource", &["--only", "card-*"]);
+    assert_eq!(verdicts(&outcome)["card-schema"].0, "pass", "{}", outcome.out);
+    assert!(site.seen().contains(&"POST resources/read".to_owned()));
+    let (_, site) = examine(kind, "no documents", &["--only", "card-*"]);
+    assert!(!site.seen().contains(&"POST resources/read".to_owned()), "it is not listed");
     check(kind, "empty catalog", "catalog", "fail");
     check(kind, "documents for nobody", "catalog", "fail");
     check(kind, "no documents", "card-type", "skip");
