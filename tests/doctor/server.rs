@@ -16,7 +16,7 @@ pub(crate) const MODERN: &str = "2026-07-28";
 pub(crate) const TOKEN: &str = "T-of-the-tests";
 
 /// What kind of server it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     /// Sessions, opened by `initialize`.
     Legacy,
@@ -238,7 +238,9 @@ impl State {
         let is_right = sent == format!("Bearer {TOKEN}");
         let let_in = match self.fault {
             "takes any token" => sent.starts_with("Bearer "),
-            "takes any token in a session" => !field(request, "mcp-session-id").is_empty(),
+            "takes any token in a session" => {
+                sent.starts_with("Bearer ") && !field(request, "mcp-session-id").is_empty()
+            }
             "takes tokens in the URL" => request.path.contains("access_token="),
             "lists tools for everybody" => request.body.contains("tools/list"),
             "begins with everybody" => request.body.contains("initialize"),
@@ -386,7 +388,7 @@ impl State {
                 (mirrored.is_empty() || mirrored == method) && *said == version
             }
             "does not compare versions" => mirrored == method,
-            "needs no context" => mirrored == method,
+            "needs no context" => mirrored == method && (said.is_null() || *said == version),
             _ => mirrored == method && *said == version,
         };
         if !fits {
@@ -445,7 +447,9 @@ impl State {
                 return match self.fault {
                     "knows every method" => result_of(id, &json!({})),
                     "has its own code for methods" => error(200, id, -32602, "no such method"),
-                    "forgets sessions" => plain(404, "which session?"),
+                    "forgets sessions" if !method.starts_with("doctor/") => {
+                        plain(404, "which session?")
+                    }
                     _ => error(status, id, -32601, "Method not found"),
                 };
             }

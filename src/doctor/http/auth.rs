@@ -4,6 +4,7 @@ use http::StatusCode;
 use serde_json::Value;
 
 use super::probe::{Answer, NoAnswer, Probe, SESSION};
+use super::refusal;
 use super::session::in_legacy;
 use super::site::Site;
 use super::speech::Speech;
@@ -67,10 +68,22 @@ fn is_refusal(answer: &Answer) -> bool {
     matches!(answer.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)
 }
 
+/// Why nothing can be told where everybody is refused alike: by 403, which may be about anything.
+fn closed_to_all(site: &Site, answer: &Answer) -> Option<Finding> {
+    let has_challenge = answer.headers.contains_key("www-authenticate");
+    let is_closed = answer.status == StatusCode::FORBIDDEN && !has_challenge;
+    (is_closed && refusal::is_usual(site, answer)).then(|| {
+        Finding::unknown(format!("everybody is refused, with or without: {}", answer.summary()))
+    })
+}
+
 /// The refusal for want of credentials; else why there is none.
 async fn refused(site: &Site) -> Result<Answer, Finding> {
     match greeted_bare(site).await {
-        Ok(answer) if is_refusal(&answer) => Ok(answer),
+        Ok(answer) if is_refusal(&answer) => match closed_to_all(site, &answer) {
+            Some(finding) => Err(finding),
+            None => Ok(answer),
+        },
         Ok(answer) if answer.is_taken() => Err(Finding::skip("no credentials are asked for")),
         Ok(answer) => Err(Finding::unknown(answer.summary())),
         Err(no_answer) => Err(no_answer.into()),
@@ -84,6 +97,9 @@ async fn none(site: &Site) -> Finding {
     };
     if !greeting.is_taken() && !is_refusal(&greeting) {
         return Finding::unknown(greeting.summary());
+    }
+    if let Some(finding) = closed_to_all(site, &greeting) {
+        return finding;
     }
     // What belongs to a session is asked in one that its owner has opened.
     let (mut open, mut closed, mut silent) = (Vec::new(), Vec::new(), None);

@@ -257,7 +257,8 @@ async fn parse(site: &Site) -> Finding {
         });
     }
     match site.ask(&site.ping()).await {
-        Ok(answer) if answer.result().is_some() => (),
+        // That it does not know `ping` is a matter of another check.
+        Ok(answer) if answer.response.is_some() && !answer.status.is_server_error() => (),
         Ok(answer) => findings.push(Finding::fail(format!("and then: {}", answer.summary()))),
         Err(no_answer) => return no_answer.into(),
     }
