@@ -107,7 +107,7 @@ async fn send(
                 retried = true;
                 Catalog::forget(contact);
                 *tool = Some(Catalog::find(contact, &call.tool).await?);
-                contact.watcher.consent.admit(&call.tool, tool.as_ref())?;
+                contact.watcher.consent.admit(&call.tool)?;
             }
             Err(no_result) => {
                 if let NoResult::Error(_) = no_result {
@@ -168,7 +168,7 @@ pub(super) async fn tool(
 ) -> Result<Option<Tool>, Error> {
     contact.watcher.consent.intend(&call.tool);
     let tool = known_tool(call, words, contact).await?;
-    contact.watcher.consent.admit(&call.tool, tool.as_ref())?;
+    contact.watcher.consent.admit(&call.tool)?;
     Ok(tool.filter(|_| !call.no_schema))
 }
 
@@ -182,10 +182,11 @@ async fn known_tool(
         return catalog.require(&call.tool, contact).cloned().map(Some);
     }
     if call.no_schema {
-        return match Catalog::mirroring(contact).contains(&call.tool) {
-            true => Err(needs_schema(&call.tool)),
-            false => Ok(None),
-        };
+        if Catalog::mirroring(contact).contains(&call.tool) {
+            return Err(needs_schema(&call.tool));
+        }
+        Catalog::glance(contact, &call.tool).await?;
+        return Ok(None);
     }
     let needs_revision = contact.is_http() || call.task;
     let revision = match contact.known_revision() {
@@ -197,7 +198,7 @@ async fn known_tool(
     let retries = 0 < contact.policy().asked;
     match mirrors || tasks || retries || call.check_output || words.needs_schema() {
         true => Catalog::find(contact, &call.tool).await.map(Some),
-        false => Ok(None),
+        false => Catalog::glance(contact, &call.tool).await.map(|_| None),
     }
 }
 

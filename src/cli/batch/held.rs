@@ -20,15 +20,19 @@ pub(super) enum Held {
 impl Work<'_, '_> {
     /// Whether more must be known about the tools before that one is called.
     pub(super) fn must_learn(&self, request: &Request, tool: &str) -> bool {
-        self.mirrors.is_none()
-            || self.mirrors == Some(true) && self.tools.list().is_none()
-            || self.doubts(tool)
+        self.mirrors.is_none() || self.doubts(tool) || self.lacks(request, tool)
+    }
+
+    /// Whether the list of tools is needed for a call, and is not there.
+    fn lacks(&self, request: &Request, tool: &str) -> bool {
+        self.mirrors == Some(true) && self.tools.list().is_none()
             || self.judges && request.is_judged && self.tools.may_have(tool)
     }
 
     /// Whether a tool must be looked at before it is called, and was not yet.
     fn doubts(&self, tool: &str) -> bool {
-        self.tools.list().is_none() && self.contact.watcher.consent.doubts(tool)
+        let consent = &self.contact.watcher.consent;
+        self.tools.list().is_none() && consent.doubts(tool) || consent.holds(tool)
     }
 
     /// Nothing is in flight, so that the server can be asked for its tools: then the held lines go
@@ -82,18 +86,26 @@ impl Work<'_, '_> {
         if self.mirrors.is_none() {
             self.mirrors = Some(self.contact.settle().await?.mirrored_headers);
         }
-        let doubts = self.unsent().any(|(_, tool)| self.doubts(&tool));
-        let lost = self.held.iter().any(|held| matches!(held, Held::Lost(..)));
-        let list = match self.tools.list() {
-            None if doubts => Catalog::look(&mut self.contact).await?,
-            None if lost => Catalog::get(&mut self.contact).await?,
-            known if self.unsent().any(|(request, tool)| self.must_learn(request, &tool)) => {
-                match known {
-                    None => Catalog::get(&mut self.contact).await?,
-                    // It was remembered, and lacks a tool.
-                    Some(_) => Catalog::fetch(&mut self.contact).await?,
-                }
+        let doubtful = self.unsent().map(|(_, tool)| tool).filter(|tool| self.doubts(tool));
+        let doubtful: Vec<String> = doubtful.collect();
+        if doubtful.iter().any(|tool| self.contact.watcher.consent.doubts(tool)) {
+            self.tools.learn(Catalog::look(&mut self.contact).await?);
+        }
+        for tool in doubtful {
+            match Catalog::glance(&mut self.contact, &tool).await {
+                Ok(None) => {}
+                Ok(Some(list)) => self.tools.learn(list),
+                // What was seen may be about a tool of an earlier line. Each is judged by itself.
+                Err(_) if !self.contact.watcher.consent.holds(&tool) => {}
+                Err(error) => return Err(error),
             }
+        }
+        let lost = self.held.iter().any(|held| matches!(held, Held::Lost(..)));
+        let lacks = self.unsent().any(|(request, tool)| self.lacks(request, &tool));
+        let list = match self.tools.list() {
+            None if lost || lacks => Catalog::get(&mut self.contact).await?,
+            // It was remembered, and lacks a tool.
+            Some(_) if lacks => Catalog::fetch(&mut self.contact).await?,
             _ => return Ok(()),
         };
         self.tools.learn(list);

@@ -23,7 +23,7 @@ use self::held::Held;
 use self::input::Input;
 use self::line::{Line, Request};
 use self::output::Output;
-use self::tools::{Lists, Tools};
+use self::tools::{Shelf, Tools};
 use self::verdict::{Outcome, Verdict};
 use super::answer;
 use super::args::many::Batch;
@@ -57,7 +57,7 @@ pub(super) async fn run(
     let contact = Contact::find(run, &batch.server, executor)?;
     let unasked = if run.globals.retry.is_none() { RETRIES } else { 0 };
     let policy = Policy { unasked, ..contact.policy() };
-    let lists = Lists::default();
+    let shelf = Shelf::default();
     let mut work = Work {
         run,
         jobs: batch.jobs.unwrap_or(JOBS),
@@ -71,7 +71,7 @@ pub(super) async fn run(
         input,
         contact,
         held: Vec::new(),
-        tools: Tools::new(&lists),
+        tools: Tools::new(&shelf),
         last: 0,
         stop: None,
         verdict: Verdict::default(),
@@ -85,7 +85,7 @@ pub(super) async fn run(
 pub(super) const JOBS: usize = 4;
 
 /// A batch at work.
-struct Work<'a, 'l> {
+struct Work<'a, 's> {
     run: &'a Run<'a>,
     jobs: usize,
     keep_going: bool,
@@ -96,7 +96,7 @@ struct Work<'a, 'l> {
     flights: Flights<Job>,
     /// Lines that go on when the tools of the server are known.
     held: Vec<Held>,
-    tools: Tools<'l>,
+    tools: Tools<'s>,
     /// Whether arguments are held against the schemas of their tools before they are sent.
     judges: bool,
     /// Tools that cannot be called because their schemas are not to be used.
@@ -230,8 +230,8 @@ impl Work<'_, '_> {
         request: &Request,
         tool: Option<&str>,
     ) -> Result<(session::Call, bool), Error> {
-        let known = tool.and_then(|name| self.tools.named(name));
-        if let (Some(name), None, Some(list)) = (tool, known, self.tools.list())
+        let is_unknown = tool.is_some_and(|name| self.tools.named(name).is_none());
+        if let (Some(name), true, Some(list)) = (tool, is_unknown, self.tools.list())
             && let Err(error @ Error { exit: Exit::Protocol, .. }) =
                 list.require(name, &self.contact)
         {
@@ -239,16 +239,15 @@ impl Work<'_, '_> {
             return Err(error);
         }
         if let Some(name) = tool {
-            let unseen = known.filter(|known| !known.is_admitted.replace(true));
-            self.contact.watcher.consent.admit(name, unseen.map(|known| known.tool))?;
+            self.contact.watcher.consent.admit(name)?;
         }
         if let Some(name) = tool.filter(|name| self.barred.iter().any(|barred| barred == name)) {
             return Err(call::needs_schema(name));
         }
-        if let Some(known) = known.filter(|_| self.judges && request.is_judged) {
-            known.check(request.arguments())?;
+        if let Some(name) = tool.filter(|_| self.judges && request.is_judged) {
+            self.tools.check(name, request.arguments())?;
         }
-        let tool = known.map(|known| known.tool);
+        let tool = tool.and_then(|name| self.tools.named(name));
         let mirrored = match tool {
             Some(tool) if self.mirrors == Some(true) => call::mirrored(tool, request.arguments())?,
             _ => Vec::new(),
