@@ -45,7 +45,12 @@ pub(super) async fn run(
     executor: &LocalExecutor<'static>,
 ) -> Result<Exit, Error> {
     let begun = Instant::now();
-    let contact = Contact::find(run, &doctor.server, executor)?;
+    let mut contact = Contact::find(run, &doctor.server, executor)?;
+    if contact.watcher.consent.wants_everything() {
+        let held = contact.hold_to_lock().await;
+        contact.close().await;
+        held?;
+    }
     let server = contact.target()?;
     // It signs what goes to the server; kept until the end, because it holds the token.
     let authorizer = contact.loaded_authorizer(&server)?;

@@ -205,6 +205,9 @@ impl Work<'_> {
     fn send(&mut self, job: Job) {
         let tool = job.request.tool();
         let lacks = |tool: &str| self.lacks_catalog() || self.doubts(tool);
+        if self.contact.watcher.consent.wants_everything() {
+            return self.held.push(Held::Unsent(job));
+        }
         if tool.as_deref().is_some_and(|tool| self.mirrors.is_none() || lacks(tool)) {
             return self.held.push(Held::Unsent(job));
         }
@@ -305,6 +308,7 @@ impl Work<'_> {
 
     /// Asks the server for what must be known about its tools.
     async fn learn(&mut self) -> Result<(), Error> {
+        self.contact.hold_to_lock().await?;
         if self.mirrors.is_none() {
             self.mirrors = Some(self.contact.settle().await?.mirrored_headers);
         }

@@ -62,6 +62,8 @@ pub(super) struct Consent<'a> {
     list: Option<Digest>,
     /// Whether the tools were looked at on this connection, or the server has none to show.
     looked: bool,
+    /// Whether the tools are being looked at.
+    pub(super) looking: bool,
     /// Whether a session with the server was open.
     opened: bool,
     used: Use,
@@ -118,6 +120,7 @@ impl<'a> Consent<'a> {
             texts: Texts::default(),
             list: None,
             looked: false,
+            looking: false,
             opened: false,
             used: BTreeSet::new(),
             met: false,
