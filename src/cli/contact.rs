@@ -106,7 +106,7 @@ impl<'a> Contact<'a> {
         let server = config::expand(resolved, overrides, run.env).map_err(explain::config)?;
         consent.check_place(&server)?;
         target::check_options(run, &server)?;
-        let asked = Asked { server: &server, origin: &resolved.origin, overrides };
+        let asked = Asked { server: &server, resolved, overrides };
         policy::admit(run, policies, &asked)?;
         let mode = run.cache_mode();
         Ok(Contact {

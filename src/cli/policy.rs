@@ -12,11 +12,13 @@ use super::run::Run;
 use super::signed;
 use super::target;
 use crate::config::{self, Endpoint, Overrides, Server, quoting};
-use crate::net::{self, Source};
+use crate::net::{self, Address, Source};
 use crate::protocol::json;
 use crate::protocol::message::Sent;
 use crate::protocol::params::Members;
-use crate::trust::policy::{Asked, Decision, LIST_LIMIT, Policies, PolicyError, Rule, store_list};
+use crate::trust::policy::{
+    Asked, CrossDomain, Decision, LIST_LIMIT, Policies, PolicyError, Rule, store_list,
+};
 use crate::trust::signature::{BUNDLE_LIMIT, BUNDLE_SUFFIX};
 
 /// What lists are asked for as.
@@ -46,6 +48,31 @@ pub(super) fn admit(run: &Run<'_>, policies: &Policies, asked: &Asked<'_>) -> Re
             );
             let error = Error::new(Exit::Trust, text).phase(Phase::Trust).sent(Sent::No);
             Err(error.server(server.name.clone()).hint("leave --insecure out"))
+        }
+    }
+}
+
+/// Whether the policies let a server be added that a document of another domain leads to, without
+/// asking the user.
+///
+/// # Errors
+/// When they let it be added in no case.
+pub(super) fn allows_cross_domain(
+    run: &Run<'_>,
+    endpoint: &Address,
+    why: &str,
+) -> Result<bool, Error> {
+    match load(run)?.cross_domain() {
+        (CrossDomain::Allow, _) => Ok(true),
+        (CrossDomain::Ask, _) => Ok(false),
+        (CrossDomain::Deny, path) => {
+            let path = path.map(|path| path.display().to_string()).unwrap_or_default();
+            let text = format!(
+                "the policy {path} does not admit {}: {why}, and cross_domain is deny",
+                endpoint.origin()
+            );
+            let error = Error::new(Exit::Trust, text).phase(Phase::Trust).sent(Sent::No);
+            Err(error.hint("if you know the server, add it by its own URL"))
         }
     }
 }
@@ -117,7 +144,7 @@ fn check(run: &Run<'_>, word: &str) -> Result<Exit, Error> {
     let overrides = Overrides { dry_run: true, ..target::overrides(run)? };
     let resolved = config::resolve(word, run.env, &overrides).map_err(explain::config)?;
     let server = config::expand(&resolved, &overrides, run.env).map_err(explain::config)?;
-    let asked = Asked { server: &server, origin: &resolved.origin, overrides: &overrides };
+    let asked = Asked { server: &server, resolved: &resolved, overrides: &overrides };
     let decisions = judge(run, load(run)?, &asked)?;
     let admitted = decisions.iter().all(|decision| decision.admits);
     match run.settings.output {
