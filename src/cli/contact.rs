@@ -102,7 +102,7 @@ impl<'a> Contact<'a> {
     ) -> Result<Contact<'a>, Error> {
         trust::admit(resolved, run.env, overrides).map_err(explain::trust)?;
         let policies = policy::load(run)?;
-        let mut consent = Consent::open(run, resolved, overrides, policies.mode())?;
+        let mut consent = Consent::open(run, resolved, overrides, policies)?;
         let server = config::expand(resolved, overrides, run.env).map_err(explain::config)?;
         consent.check_place(&server)?;
         target::check_options(run, &server)?;

@@ -28,8 +28,10 @@ use super::errors::Error;
 use super::run::Run;
 use crate::config::{self, Digest, Endpoint, Layer, Overrides, Resolved, Server};
 use crate::env::Env;
-use crate::trust::pins::{self, Change, Facets, Key, LockFile, Mode, Record, Store, Texts, Use};
-use crate::trust::policy;
+use crate::trust::pins::{
+    self, Change, Facets, Key, LockFile, Mode, PinError, Record, Store, Texts, Use,
+};
+use crate::trust::policy::{self, Policies};
 
 /// What a server is held to, and what is learnt of it.
 #[derive(Debug)]
@@ -38,6 +40,8 @@ pub(super) struct Consent<'a> {
     pub(super) store: Store,
     pub(super) key: Key,
     mode: Mode,
+    /// Whether somebody has said that servers are to be held to what they were.
+    is_relied_on: bool,
     /// The server, as it was found.
     resolved: Resolved,
     overrides: Overrides,
@@ -82,8 +86,9 @@ impl<'a> Consent<'a> {
         run: &'a Run<'a>,
         resolved: &Resolved,
         overrides: &Overrides,
-        policy: policy::Mode,
+        policies: &Policies,
     ) -> Result<Consent<'a>, Error> {
+        let policy = policies.mode();
         let lock = run.globals.lock.as_ref().filter(|_| !matches!(run.command(), Command::Lock(_)));
         if lock.is_some() && (overrides.cwd.is_some() || overrides.inherit_env) {
             return Err(refusal::elsewhere());
@@ -103,6 +108,8 @@ impl<'a> Consent<'a> {
             store: Store::new(run.env),
             key: Key::of(resolved, overrides, run.env),
             mode,
+            is_relied_on: mode == Mode::Strict
+                || !policies.is_empty() && policy != policy::Mode::Off,
             resolved: resolved.clone(),
             overrides: overrides.clone(),
             enforces: !matches!(run.command(), Command::Trust(_) | Command::Logout(_)),
@@ -214,8 +221,17 @@ impl<'a> Consent<'a> {
             (*record != before, ())
         });
         if let Err(error) = saved {
-            let name = &self.key.name;
-            self.run.remark(&format!("{name}: what it is cannot be remembered: {error}"));
+            self.tell_unsaved(&error);
+        }
+    }
+
+    /// Tells that changes will go unnoticed: to people, and to everybody where somebody relies on
+    /// their being noticed. A script that runs where nothing can be written knows.
+    fn tell_unsaved(&self, error: &PinError) {
+        let has_reader = self.run.env.terminals.stderr || 0 < self.run.globals.verbose;
+        if has_reader || self.is_relied_on {
+            let text = "what servers are cannot be remembered, so that changes go unnoticed";
+            self.run.warn(&format!("{text}: {error}"));
         }
     }
 
