@@ -141,12 +141,22 @@ impl<'a> Consent<'a> {
     }
 
     fn look_up(&mut self) -> Result<(), Error> {
-        let record = self.store.load(&self.key).map_err(|error| refusal::unreadable(&error))?;
-        if let Some(record) = &record
-            && record.revoked.is_some()
-            && self.enforces
-        {
+        let load = |key| self.store.load(key).map_err(|error| refusal::unreadable(&error));
+        let is_revoked =
+            |record: &Option<Record>| record.as_ref().is_some_and(|it| it.revoked.is_some());
+        let record = load(&self.key)?;
+        if is_revoked(&record) && self.enforces {
             return Err(self.revoked());
+        }
+        if !self.overrides.args.is_empty() || !self.overrides.env.is_empty() {
+            // More arguments or variables do not make a revoked server a good one.
+            let plain = Overrides { args: Vec::new(), env: Vec::new(), ..self.overrides.clone() };
+            let known = load(&Key::of(&self.resolved, &plain, self.run.env))?;
+            if is_revoked(&known) && self.enforces {
+                // It is the plain one that is to be trusted again.
+                self.overrides = plain;
+                return Err(self.revoked());
+            }
         }
         self.record = record;
         if !self.enforces || self.mode == Mode::Off {
