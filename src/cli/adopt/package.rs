@@ -90,6 +90,7 @@ async fn of_remote(
             discover::json(&candidate, &Signature::NotChecked),
         )),
         claim: candidate.claim,
+        publisher: None,
         bundle: None,
         is_unclaimed: false,
     })
@@ -148,6 +149,7 @@ async fn of_package(
         )),
         entry,
         claim: listed.claim.clone(),
+        publisher: None,
         bundle,
         is_unclaimed: false,
     })

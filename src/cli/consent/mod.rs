@@ -14,9 +14,11 @@
 
 mod judge;
 mod observe;
+mod publisher;
 mod refusal;
 mod survey;
 
+pub(super) use publisher::hold_publisher;
 pub(super) use refusal::no_lock;
 
 use std::collections::BTreeSet;
@@ -43,7 +45,7 @@ pub(super) struct Consent<'a> {
     /// Whether somebody has said that servers are to be held to what they were.
     is_relied_on: bool,
     /// The server, as it was found.
-    resolved: Resolved,
+    pub(super) resolved: Resolved,
     overrides: Overrides,
     /// What its definition says, with what the command line adds.
     definition: Facets,
@@ -88,11 +90,24 @@ impl<'a> Consent<'a> {
         overrides: &Overrides,
         policies: &Policies,
     ) -> Result<Consent<'a>, Error> {
-        let policy = policies.mode();
-        let lock = run.globals.lock.as_ref().filter(|_| !matches!(run.command(), Command::Lock(_)));
-        if lock.is_some() && (overrides.cwd.is_some() || overrides.inherit_env) {
+        let mut consent = Consent::unchecked(run, resolved, overrides, policies);
+        if consent.lock.is_some() && (overrides.cwd.is_some() || overrides.inherit_env) {
             return Err(refusal::elsewhere());
         }
+        consent.look_up()?;
+        consent.check()?;
+        Ok(consent)
+    }
+
+    /// What a server is held to, which is not looked up yet.
+    fn unchecked(
+        run: &'a Run<'a>,
+        resolved: &Resolved,
+        overrides: &Overrides,
+        policies: &Policies,
+    ) -> Consent<'a> {
+        let policy = policies.mode();
+        let lock = run.globals.lock.as_ref().filter(|_| !matches!(run.command(), Command::Lock(_)));
         let looks = matches!(run.command(), Command::Trust(_) | Command::Lock(_));
         let mode = match (lock, run.settings.trust) {
             (Some(_), _) | (None, Trust::Strict) => Mode::Strict,
@@ -103,7 +118,7 @@ impl<'a> Consent<'a> {
         let layer = resolved.origin.layer();
         let lock = lock.map(|path| run.env.absolute(path));
         let definition = pins::of_definition(resolved, overrides, run.env, lock.as_deref());
-        let mut consent = Consent {
+        Consent {
             run,
             store: Store::new(run.env),
             key: Key::of(resolved, overrides, run.env),
@@ -134,18 +149,21 @@ impl<'a> Consent<'a> {
             amended: false,
             refusal: None,
             told: Vec::new(),
-        };
-        consent.look_up()?;
-        consent.check()?;
-        Ok(consent)
+        }
+    }
+
+    /// Reads what is known of the server.
+    fn load(&mut self) -> Result<(), Error> {
+        self.record = self.store.load(&self.key).map_err(|error| refusal::unreadable(&error))?;
+        Ok(())
     }
 
     fn look_up(&mut self) -> Result<(), Error> {
+        self.load()?;
         let load = |key| self.store.load(key).map_err(|error| refusal::unreadable(&error));
         let is_revoked =
             |record: &Option<Record>| record.as_ref().is_some_and(|it| it.revoked.is_some());
-        let record = load(&self.key)?;
-        if is_revoked(&record) && self.enforces {
+        if is_revoked(&self.record) && self.enforces {
             return Err(self.revoked());
         }
         if !self.overrides.args.is_empty() || !self.overrides.env.is_empty() {
@@ -158,7 +176,6 @@ impl<'a> Consent<'a> {
                 return Err(self.revoked());
             }
         }
-        self.record = record;
         if !self.enforces || self.mode == Mode::Off {
             return Ok(());
         }

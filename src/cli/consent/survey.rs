@@ -22,6 +22,7 @@ impl Contact<'_> {
             Err(error) => return Err(error),
         }
         self.note_auth();
+        self.note_publisher().await;
         self.watcher.consent.check()
     }
 }

@@ -25,9 +25,9 @@ mod place;
 mod record;
 mod store;
 mod texts;
-mod visible;
 mod words;
 
+pub use crate::protocol::visible::visible;
 pub use change::{Action, Change, Mode, Use, compare};
 pub use facets::{Auth, Facets, Identity, Package, Publisher, capabilities, tool_text};
 pub use key::{Key, address, of_definition};
@@ -35,5 +35,4 @@ pub use lockfile::{LockError, LockFile, Locked};
 pub use record::{Consent, Record, Verdict};
 pub use store::{PinError, Store};
 pub use texts::{Texts, TextsOfBoth};
-pub use visible::visible;
 pub use words::{Sides, json, lines};

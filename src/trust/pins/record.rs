@@ -296,6 +296,7 @@ mod tests {
                 kind: "sigstore".into(),
                 identity: by.into(),
                 issuer: Some("https://token.example".into()),
+                ..Publisher::default()
             }),
             ..Facets::default()
         };

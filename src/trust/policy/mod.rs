@@ -66,6 +66,11 @@ impl Policies {
         Ok(Policies { policies: source::load(env)? })
     }
 
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.policies.is_empty()
+    }
+
     /// The strictest of their modes.
     pub fn mode(&self) -> Mode {
         let modes = self.policies.iter().map(|policy| policy.document.rules.mode);
@@ -79,11 +84,6 @@ impl Policies {
             Some((policy.document.cross_domain?, Some(policy.path.as_path())))
         });
         said.max_by_key(|(said, _)| *said).unwrap_or_default()
-    }
-
-    /// Whether somebody has written a policy.
-    pub fn is_empty(&self) -> bool {
-        self.policies.is_empty()
     }
 
     /// What each of them says about a server. It may be used when all admit it.
