@@ -16,7 +16,7 @@ use crate::net::{self, Source};
 use crate::protocol::json;
 use crate::protocol::message::Sent;
 use crate::protocol::params::Members;
-use crate::trust::policy::{Decision, LIST_LIMIT, Policies, PolicyError, Rule, store_list};
+use crate::trust::policy::{Asked, Decision, LIST_LIMIT, Policies, PolicyError, Rule, store_list};
 use crate::trust::signature::{BUNDLE_LIMIT, BUNDLE_SUFFIX};
 
 /// What lists are asked for as.
@@ -32,14 +32,19 @@ pub(super) fn load<'r>(run: &'r Run<'_>) -> Result<&'r Policies, Error> {
 }
 
 /// Lets a server pass that the policies admit. It is not started or contacted for that.
-pub(super) fn admit(run: &Run<'_>, policies: &Policies, server: &Server) -> Result<(), Error> {
-    let see = format!("see: mcpmini policy check {}", quoting::quote(&server.name));
-    admit_or(run, policies, server, &see)
+pub(super) fn admit(run: &Run<'_>, policies: &Policies, asked: &Asked<'_>) -> Result<(), Error> {
+    let see = format!("see: mcpmini policy check {}", quoting::quote(&asked.server.name));
+    admit_or(run, policies, asked, &see)
 }
 
 /// The same, with something else to do about it.
-fn admit_or(run: &Run<'_>, policies: &Policies, server: &Server, hint: &str) -> Result<(), Error> {
-    let decisions = judge(run, policies, server)?;
+fn admit_or(
+    run: &Run<'_>,
+    policies: &Policies,
+    asked: &Asked<'_>,
+    hint: &str,
+) -> Result<(), Error> {
+    let (decisions, server) = (judge(run, policies, asked)?, asked.server);
     if let Some(decision) = decisions.iter().find(|decision| !decision.admits) {
         return Err(refused(server, decision, hint));
     }
@@ -69,7 +74,11 @@ pub(super) fn admit_entry(run: &Run<'_>, name: &str, entry: &Entry) -> Result<()
     let resolved = config::resolve_entry(name, &judged, run.env).map_err(explain::config)?;
     let overrides = Overrides { dry_run: true, ..Overrides::default() };
     match config::expand(&resolved, &overrides, run.env) {
-        Ok(server) => admit_or(run, policies, &server, "nothing was written"),
+        Ok(server) => {
+            let (origin, overrides) = (&resolved.origin, &overrides);
+            let asked = Asked { server: &server, origin, overrides };
+            admit_or(run, policies, &asked, "nothing was written")
+        }
         // A variable is not set now, or a program is not there yet.
         Err(error) => {
             let text =
@@ -81,8 +90,9 @@ pub(super) fn admit_entry(run: &Run<'_>, name: &str, entry: &Entry) -> Result<()
 }
 
 /// What the policies say about a server.
-fn judge(run: &Run<'_>, policies: &Policies, server: &Server) -> Result<Vec<Decision>, Error> {
-    policies.judge(server, run.env).map_err(|error| failed(error).server(server.name.clone()))
+fn judge(run: &Run<'_>, policies: &Policies, asked: &Asked<'_>) -> Result<Vec<Decision>, Error> {
+    let name = &asked.server.name;
+    policies.judge(asked, run.env).map_err(|error| failed(error).server(name.clone()))
 }
 
 fn refused(server: &Server, decision: &Decision, hint: &str) -> Error {
@@ -145,7 +155,8 @@ fn check(run: &Run<'_>, word: &str) -> Result<Exit, Error> {
     let overrides = Overrides { dry_run: true, ..target::overrides(run)? };
     let resolved = config::resolve(word, run.env, &overrides).map_err(explain::config)?;
     let server = config::expand(&resolved, &overrides, run.env).map_err(explain::config)?;
-    let decisions = judge(run, load(run)?, &server)?;
+    let asked = Asked { server: &server, origin: &resolved.origin, overrides: &overrides };
+    let decisions = judge(run, load(run)?, &asked)?;
     let admitted = decisions.iter().all(|decision| decision.admits);
     match run.settings.output {
         Format::Json => output::write_line(run, &as_json(&server, admitted, &decisions))?,

@@ -62,6 +62,9 @@ fn faults_of_the_conversation_are_found() {
     check(&demo("fragile"), "stdio-parse", "warn");
     check(&demo("port"), "stdio-listen", "warn");
     check(&demo("blab"), "stdio-secrets", "fail");
+    check(&demo("curious"), "stdio-requests", "fail");
+    check(&demo("chatty"), "stdio-stderr", "warn");
+    check(&format!("{} --era legacy", demo("no-session")), "stdio-era", "fail");
 }
 
 #[test]
@@ -73,6 +76,8 @@ fn faults_of_the_end_are_found() {
     check(&in_shell("trap \"\" TERM; exec \"$@\" --fault stay"), "stdio-sigterm", "warn");
     check(&demo("stay"), "stdio-exit", "unknown");
     check(&in_shell("exec \"$@\" 2>&1"), "stdio-command", "warn");
+    // It leaves the group and the session of the server.
+    check(&in_shell("setsid sleep 60 >&- 2>&- & exec \"$@\""), "stdio-orphans", "warn");
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! The command that examines a server. Its comments are the help text.
 
+use std::path::PathBuf;
+
 use argh::{ArgsInfo, FromArgs};
 
 use super::keyword::keywords;
-use super::readers::count;
-use super::usage::UsageError;
+use super::readers::{count, path};
+use super::usage::{UsageError, first_given};
 
 keywords! {
     /// From which verdict on `doctor` fails (`--fail-on`).
@@ -61,6 +63,14 @@ pub struct Doctor {
     #[argh(switch)]
     pub require_auth: bool,
 
+    /// findings that stand in this file do not count
+    #[argh(option, arg_name = "FILE", from_str_fn(path))]
+    pub baseline: Option<PathBuf>,
+
+    /// write what is found into a file for --baseline, and succeed
+    #[argh(option, arg_name = "FILE", from_str_fn(path))]
+    pub write_baseline: Option<PathBuf>,
+
     /// on how many fresh connections a session must be known (default 3)
     #[argh(option, arg_name = "N", from_str_fn(connections))]
     pub sticky: Option<u32>,
@@ -71,8 +81,16 @@ pub struct Doctor {
 }
 
 impl Doctor {
-    /// Whether there are such checks.
+    /// Whether there are such checks, and the options fit together.
     pub(super) fn check(&self) -> Result<(), UsageError> {
+        if self.write_baseline.is_some() {
+            // Neither would do anything.
+            let others =
+                [("--baseline", self.baseline.is_some()), ("--fail-on", self.fail_on.is_some())];
+            if let Some(other) = first_given(&others) {
+                return Err(UsageError::Contradiction("--write-baseline", other));
+            }
+        }
         match self.only.iter().find(|pattern| !crate::doctor::knows(pattern)) {
             None => Ok(()),
             Some(unknown) => {

@@ -21,24 +21,28 @@ pub(super) const CHECKS: &[Check<Runs>] = &[
         id: "stdio-eof",
         title: "the server ends within 2 s when its input ends",
         clause: SHUTDOWN,
+        fix: "End when standard input ends: stop timers, close connections, exit.",
         run: |runs| Box::pin(async { eof(runs) }),
     },
     Check {
         id: "stdio-exit",
         title: "an orderly end looks like one: exit status 0",
-        clause: "POSIX, exit (a status of 0 is success); MCP 2026-07-28, stdio, Shutdown",
+        clause: "MCP 2026-07-28, stdio, Shutdown; POSIX, exit (a status of 0 is success)",
+        fix: "Exit with status 0 when standard input has ended.",
         run: |runs| Box::pin(async { exit(runs) }),
     },
     Check {
         id: "stdio-orphans",
         title: "nothing that the server has started outlives it",
         clause: SHUTDOWN,
+        fix: "End the processes that you have started before you exit.",
         run: |runs| Box::pin(async { orphans(runs) }),
     },
     Check {
         id: "stdio-sigterm",
         title: "the server ends within 2 s of SIGTERM, and all that it has started",
         clause: SHUTDOWN,
+        fix: "Do not ignore SIGTERM; end within two seconds, and pass it on to what you have started.",
         run: |runs| Box::pin(sigterm(runs)),
     },
 ];
@@ -74,7 +78,7 @@ async fn ended(process: &mut Process, was_there: bool, took: Option<Duration>) -
         // Most children end by themselves when they see that nobody reads any more.
         process.listen(AFTERWARDS).await;
     }
-    let left = sockets::processes_of_group(process.id());
+    let left = process.family();
     let own = process.id();
     let left =
         left.map(|all| all.into_iter().filter(|pid| *pid != own).map(sockets::name_of).collect());
@@ -113,12 +117,14 @@ fn orphans(runs: &Runs) -> Finding {
         (None, _) => Finding::unknown("this system does not tell which processes run"),
         (Some(_), None) => Finding::unknown("the server itself did not end"),
         (Some(left), Some(_)) if left.is_empty() => Finding::pass("nothing is left"),
-        (Some(left), Some(_)) => Finding::warn(format!("still there: {}", left.join(", "))),
+        (Some(left), Some(_)) => {
+            Finding::warn(format!("still there, until they were killed: {}", left.join(", ")))
+        }
     }
 }
 
 async fn sigterm(runs: &Runs) -> Finding {
-    let ending = match talk::begin(&runs.target, &runs.options).await {
+    let ending = match talk::begin(&runs.target, &runs.talk.again(&runs.options)).await {
         Ok((mut process, _)) => {
             let ending = by_signal(&mut process).await;
             process.kill().await;

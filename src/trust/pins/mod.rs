@@ -3,6 +3,8 @@
 //! ```text
 //!   facets    what can be told apart of a server: where it is, who it is, what it can do
 //!   key       which server that is
+//!   place     where it is, which is what is revoked
+//!   command   what starts it, as a hash
 //!   record    what was accepted, and what was seen since: what differs is pending
 //!   change    how two sets of facets differ, and what to do about each difference
 //!   store     a file for each server, in the state directory
@@ -14,10 +16,12 @@
 //! user has named it. From then on it is held to that, as far as a command makes use of it.
 
 mod change;
+mod command;
 mod facets;
 mod key;
 mod lockfile;
 mod members;
+mod place;
 mod record;
 mod store;
 mod texts;
