@@ -251,9 +251,7 @@ fn a_hash_of_a_catalog_or_of_a_pointer_is_no_hash_of_the_card() {
     let card = CARD.replace("$O/mcp", "http://127.0.0.1:9/mcp");
     let catalog =
         |entry: &str| Page::json(&format!(r#"{{"specVersion":"1.0","entries":[{entry}]}}"#));
-    let inner = format!(
-        r#"{{"specVersion":"1.0","entries":[{{"identifier":"x","type":"application/mcp-server-card+json","url":"/card"}}]}}"#
-    );
+    let inner = r#"{"specVersion":"1.0","entries":[{"identifier":"x","type":"application/mcp-server-card+json","url":"/card"}]}"#;
     let pointer = r#"{"name":"weather","serverCard":"/card"}"#;
     let site = |kind: &str, url: &str, digest: &str| {
         let entry = format!(
@@ -261,13 +259,13 @@ fn a_hash_of_a_catalog_or_of_a_pointer_is_no_hash_of_the_card() {
         );
         Site::new(&[
             ("/.well-known/ai-catalog.json", catalog(&entry)),
-            ("/inner", Page::json(&inner)),
+            ("/inner", Page::json(inner)),
             ("/pointer", Page::json(pointer)),
             ("/card", Page::json(&card)),
         ])
     };
     let discover = |site: Site| mcpmini(&Scratch::new(), &["discover", "--standard", &site.host()]);
-    let found = discover(site("ai-catalog+json", "/inner", &hash(&inner)));
+    let found = discover(site("ai-catalog+json", "/inner", &hash(inner)));
     assert!(found.out.starts_with("com.example/weather\t"), "{found:?}");
     let found = discover(site("ai-catalog+json", "/inner", &hash("other")));
     assert_eq!((found.code, found.out.as_str()), (4, ""), "{found:?}");

@@ -184,7 +184,7 @@ fn many(command: &Command) -> Option<Vec<String>> {
             ([switch(servers.check, "--check"), None], format!("{:?}", servers.names))
         }
         Command::Doctor(doctor) => {
-            let Doctor { fail_on, only, require_auth, sticky, server } = doctor;
+            let Doctor { fail_on, only, require_auth, sticky, server, .. } = doctor;
             let fail_on = fail_on.map(|it| format!("--fail-on {}", it.word()));
             let words = format!("{only:?} {sticky:?} {server}");
             ([fail_on, switch(*require_auth, "--require-auth")], words)
