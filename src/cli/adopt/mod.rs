@@ -155,7 +155,10 @@ fn heed(
 ) -> Result<Option<Asked>, Error> {
     match asked {
         None => Ok(None),
-        Some(Ok(asked)) => Ok(Some(asked)),
+        Some(Ok(asked)) => {
+            discover::heed(run, &asked.differing)?;
+            Ok(Some(asked))
+        }
         Some(Err(error)) if error.exit == Exit::Auth => {
             run.warn(&format!("the server wants to know who is asking: mcpmini login {name}"));
             Ok(None)
