@@ -74,7 +74,10 @@ pub(super) fn place<'w>(
                 Err(usage(&error.to_string()))
             }
             Ok(Word::Command(_)) => {
-                let hint = "mcpmini add NAME -- COMMAND ARG...";
+                let hint = match discover::registry_name(word) {
+                    Some(name) => format!("of the registry: mcpmini add {name}"),
+                    None => "mcpmini add NAME -- COMMAND ARG...".to_owned(),
+                };
                 Err(usage("a command needs a NAME").hint(hint))
             }
             _ => Ok(None),

@@ -4,14 +4,13 @@ use std::cell::OnceCell;
 
 use smol::LocalExecutor;
 
+use super::documents::is_strict;
 use super::line::remote_of;
-use crate::cli::args::settings::Trust;
 use crate::cli::contact::Contact;
 use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
 use crate::cli::explain;
 use crate::cli::info::greeting;
-use crate::cli::policy;
 use crate::cli::run::Run;
 use crate::config::{self, Entry};
 use crate::discovery::Claim;
@@ -21,7 +20,6 @@ use crate::protocol::jsonrpc::scan;
 use crate::protocol::model::server;
 use crate::protocol::params::Members;
 use crate::protocol::visible::visible;
-use crate::trust::policy::Mode;
 
 /// What a server says about itself, and where its card differs.
 #[derive(Debug)]
@@ -73,9 +71,7 @@ pub(in crate::cli) fn held(claim: &Claim, live: Live) -> Asked {
 
 /// Where only the user's word counts, a server that is not as its card says is not what was looked at.
 pub(in crate::cli) fn heed(run: &Run<'_>, differing: &[Difference]) -> Result<(), Error> {
-    let is_strict =
-        run.settings.trust == Trust::Strict || policy::load(run)?.mode() == Mode::Strict;
-    if !is_strict || differing.is_empty() {
+    if differing.is_empty() || !is_strict(run)? {
         return Ok(());
     }
     let told: Vec<_> = differing.iter().map(|it| visible(&it.to_string())).collect();

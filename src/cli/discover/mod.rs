@@ -15,7 +15,7 @@ pub(super) mod signature;
 pub(super) use answers::Said;
 pub(super) use documents::{
     Access, admit, documents, fetcher, findings, is_named, limits, options, place, place_or_name,
-    read_file,
+    read_file, registry_name,
 };
 pub(super) use entry::entry;
 pub(super) use failure::{choose, nothing};
