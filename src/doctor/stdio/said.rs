@@ -129,25 +129,33 @@ fn stdout(runs: &Runs) -> Finding {
     }
 }
 
+/// Why there is no answer, when the server is not there any more.
+fn silence(runs: &Runs, usually: &str) -> Finding {
+    match runs.talk.ending.was_there {
+        true => Finding::fail(usually),
+        false => Finding::fail("no answer: the server has ended in the middle of the conversation"),
+    }
+}
+
 fn ping(runs: &Runs) -> Finding {
     let has_result = |answer: &Option<Value>| {
         answer.as_ref().is_some_and(|answer| answer.get("result").is_some())
     };
     match (has_result(&runs.talk.ping), has_result(&runs.talk.number)) {
         (true, true) => Finding::pass("a text and a large number came back as ids"),
-        (false, _) => Finding::fail(match &runs.talk.ping {
-            Some(answer) => summary(answer),
-            None => "no answer with the id of the request, a text".to_owned(),
-        }),
+        (false, _) => match &runs.talk.ping {
+            Some(answer) => Finding::fail(summary(answer)),
+            None => silence(runs, "no answer with the id of the request, a text"),
+        },
         (true, false) => {
-            Finding::fail("no answer with the id of the request, the number 9007199254740991")
+            silence(runs, "no answer with the id of the request, the number 9007199254740991")
         }
     }
 }
 
 fn unknown_method(runs: &Runs) -> Finding {
     let Some(answer) = &runs.talk.unknown else {
-        return Finding::fail("no answer at all, so the client waits until its time is over");
+        return silence(runs, "no answer at all, so the client waits until its time is over");
     };
     let code = answer.pointer("/error/code").and_then(Value::as_i64);
     match code {
@@ -159,7 +167,7 @@ fn unknown_method(runs: &Runs) -> Finding {
 
 fn notification(runs: &Runs) -> Finding {
     match (&runs.talk.to_notification, runs.talk.after_notification) {
-        (_, false) => Finding::fail("after it, requests are not answered any more"),
+        (_, false) => silence(runs, "after it, requests are not answered any more"),
         (Some(answer), true) => Finding::fail(format!("answered: {}", summary(answer))),
         (None, true) => Finding::pass("no answer, and the conversation goes on"),
     }
