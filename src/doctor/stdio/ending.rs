@@ -46,7 +46,8 @@ pub(super) const CHECKS: &[Check<Runs>] = &[
         id: "stdio-sigterm",
         title: "the server ends within 2 s of SIGTERM, and all that it has started",
         clause: SHUTDOWN,
-        fix: "Do not ignore SIGTERM; end within two seconds, and pass it on to what you have started.",
+        fix: "Do not ignore SIGTERM; end within two seconds, and pass it on to what you have \
+              started.",
         run: |runs| Box::pin(sigterm(runs)),
     },
 ];

@@ -184,9 +184,11 @@ fn many(command: &Command) -> Option<Vec<String>> {
             ([switch(servers.check, "--check"), None], format!("{:?}", servers.names))
         }
         Command::Doctor(doctor) => {
-            let Doctor { fail_on, only, require_auth, sticky, server } = doctor;
+            let Doctor { fail_on, only, require_auth, baseline, write_baseline, .. } = doctor;
+            let (sticky, server) = (doctor.sticky, &doctor.server);
             let fail_on = fail_on.map(|it| format!("--fail-on {}", it.word()));
-            let words = format!("{only:?} {sticky:?} {server}");
+            let files = (baseline, write_baseline);
+            let words = format!("{only:?} {sticky:?} {files:?} {server}");
             ([fail_on, switch(*require_auth, "--require-auth")], words)
         }
         Command::Cache(cache) => ([None, None], format!("{:?} {:?}", cache.action, cache.server)),
