@@ -107,7 +107,7 @@ async fn send(
                 retried = true;
                 Catalog::forget(contact);
                 *tool = Some(Catalog::find(contact, &call.tool).await?);
-                contact.watcher.consent.admit(&call.tool, tool.as_ref())?;
+                contact.watcher.consent.admit(&call.tool)?;
             }
             Err(no_result) => {
                 if let NoResult::Error(_) = no_result {
@@ -155,7 +155,7 @@ pub(super) async fn tool(
 ) -> Result<Option<Tool>, Error> {
     contact.watcher.consent.intend(&call.tool);
     let tool = known_tool(call, words, contact).await?;
-    contact.watcher.consent.admit(&call.tool, tool.as_ref())?;
+    contact.watcher.consent.admit(&call.tool)?;
     Ok(tool.filter(|_| !call.no_schema))
 }
 
@@ -169,6 +169,7 @@ async fn known_tool(
         return catalog.require(&call.tool, contact).cloned().map(Some);
     }
     if call.no_schema {
+        Catalog::glance(contact, &call.tool).await?;
         return Ok(None);
     }
     let needs_revision = contact.is_http() || call.task;
@@ -181,7 +182,7 @@ async fn known_tool(
     let retries = 0 < contact.policy().asked;
     match mirrors || tasks || retries || call.check_output || words.needs_schema() {
         true => Catalog::find(contact, &call.tool).await.map(Some),
-        false => Ok(None),
+        false => Catalog::glance(contact, &call.tool).await.map(|_| None),
     }
 }
 

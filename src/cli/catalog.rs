@@ -25,10 +25,18 @@ pub(super) struct Catalog {
 impl Catalog {
     /// The tools as far as they are remembered and still good; `None` when the server must be
     /// asked.
-    pub(super) fn recall(contact: &Contact<'_>) -> Option<Catalog> {
-        let pages = listing::recall(contact, method::LIST_TOOLS)?;
-        let revision = contact.known_revision()?;
-        Some(Catalog { remembered: true, ..Catalog::read(contact, &pages, revision) })
+    ///
+    /// # Errors
+    /// When they are not what was accepted.
+    fn recall(contact: &mut Contact<'_>) -> Result<Option<Catalog>, Error> {
+        let is_changed = contact.watcher.changes.contain(method::LIST_TOOLS);
+        let pages = listing::recall(contact, method::LIST_TOOLS).filter(|_| !is_changed);
+        let Some((pages, revision)) = pages.zip(contact.known_revision()) else { return Ok(None) };
+        if contact.watcher.consent.wants_tools() {
+            contact.watcher.consent.note_tools(texts(&pages));
+            contact.watcher.consent.check()?;
+        }
+        Ok(Some(Catalog { remembered: true, ..Catalog::read(contact, &pages, revision) }))
     }
 
     /// The tools as they were when the server was last asked, good or not; `None` when nobody has
@@ -56,12 +64,42 @@ impl Catalog {
 
     /// The tools, remembered or asked for.
     pub(super) async fn get(contact: &mut Contact<'_>) -> Result<Catalog, Error> {
-        let Some(catalog) = Catalog::recall(contact) else { return Catalog::fetch(contact).await };
-        if contact.watcher.consent.wants_tools() {
-            contact.watcher.consent.note_tools(catalog.tools.iter().map(Tool::as_json));
-            contact.watcher.consent.check()?;
+        match Catalog::recall(contact)? {
+            Some(catalog) => Ok(catalog),
+            None => Catalog::fetch(contact).await,
         }
-        Ok(catalog)
+    }
+
+    /// A look at a tool that was accepted, before it is called: at the list that is remembered while
+    /// it is good, else the server is asked, on each connection once. A tool that is in no list any
+    /// more counts as removed, and so do the tools of a server that does not list them any more.
+    pub(super) async fn glance(
+        contact: &mut Contact<'_>,
+        name: &str,
+    ) -> Result<Option<Catalog>, Error> {
+        if !contact.watcher.consent.holds(name) {
+            return Ok(None);
+        }
+        if contact.is_shared() {
+            // Others may have asked already.
+            contact.settle().await?;
+            if !contact.watcher.consent.holds(name) {
+                return Ok(None);
+            }
+        }
+        let remembered = Catalog::recall(contact)?;
+        if remembered.as_ref().is_some_and(|catalog| catalog.named(name).is_some()) {
+            return Ok(remembered);
+        }
+        match Catalog::fetch(contact).await {
+            Ok(catalog) => Ok(Some(catalog)),
+            Err(error) if error.exit == Exit::Rpc => {
+                contact.run.remark(&format!("the tools are not known: {}", error.message));
+                contact.watcher.consent.note_no_list();
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// The tools as they must be known to hold them against what was accepted: where the last list was

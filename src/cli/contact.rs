@@ -29,6 +29,7 @@ use crate::protocol::opening::Certainty;
 use crate::protocol::session::{Abilities, About, Failure, Profile, Question, Session};
 use crate::reactor::Timer;
 use crate::trust;
+use crate::trust::policy::Asked;
 
 /// How long a server may leave a probe unanswered before it gets `initialize` beside it. A process
 /// that does not know the probe is often silent; over HTTP silence is rare, and a slow network is
@@ -101,10 +102,12 @@ impl<'a> Contact<'a> {
     ) -> Result<Contact<'a>, Error> {
         trust::admit(resolved, run.env, overrides).map_err(explain::trust)?;
         let policies = policy::load(run)?;
-        let consent = Consent::open(run, resolved, overrides, policies.mode())?;
+        let mut consent = Consent::open(run, resolved, overrides, policies.mode())?;
         let server = config::expand(resolved, overrides, run.env).map_err(explain::config)?;
+        consent.check_place(&server)?;
         target::check_options(run, &server)?;
-        policy::admit(run, policies, &server)?;
+        let asked = Asked { server: &server, origin: &resolved.origin, overrides };
+        policy::admit(run, policies, &asked)?;
         let mode = run.cache_mode();
         Ok(Contact {
             run,
@@ -164,6 +167,11 @@ impl<'a> Contact<'a> {
     /// Whether the server is reached over HTTP.
     pub(super) fn is_http(&self) -> bool {
         matches!(self.server.endpoint, Endpoint::Http(_))
+    }
+
+    /// Whether the server is one that a session holds.
+    pub(super) fn is_shared(&self) -> bool {
+        self.run.settings.session.is_some() && !self.run.command().is_relay()
     }
 
     /// Whether the command line or a token makes something of the server that its name alone does

@@ -7,7 +7,7 @@ use super::json::Json;
 use super::jsonrpc::decode::Decoded;
 use super::jsonrpc::{Malformed, Message, Unusual};
 use super::revision::Revision;
-use super::session::Fate;
+use super::session::{About, Fate};
 
 /// Something for a transport to carry out.
 #[derive(Debug)]
@@ -78,12 +78,7 @@ pub enum Incoming {
     /// How it stands with the stream asked for by [`Outgoing::Listen`].
     Listening(Listening),
     /// Whoever carries our requests has a session open with the server: we share it.
-    Joined {
-        /// The revision that is spoken there.
-        revision: &'static Revision,
-        /// What the server said about itself when the session was opened.
-        greeting: Option<Json>,
-    },
+    Joined(About),
     /// Whoever carries our requests has no answer for one, and says why in words of its own.
     Reported {
         /// The request; `None` when the session cannot be shared.

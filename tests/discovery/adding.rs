@@ -208,6 +208,77 @@ fn a_card_that_is_not_the_one_of_the_catalog_is_refused() {
 }
 
 #[test]
+fn the_hash_of_a_card_inside_of_a_catalog_is_that_of_its_value() {
+    let card = CARD.replace("$O/mcp", "http://127.0.0.1:9/mcp");
+    let value = mcpmini::protocol::canonical::canonical(&card).unwrap();
+    let right = mcpmini::config::Digest::of(value.as_bytes()).to_string();
+    let bytes = mcpmini::config::Digest::of(card.as_bytes()).to_string();
+    let site = |digest: &str, card: &str| {
+        let catalog = format!(
+            r#"{{"specVersion":"1.0","entries":[{{"identifier":"x","type":"application/mcp-server-card+json","data":{card},"digest":"{digest}"}}]}}"#
+        );
+        Site::new(&[("/.well-known/ai-catalog.json", Page::json(&catalog))])
+    };
+    let spaced = card.replace(':', " : ").replace(" : //", "://").replace(" : 9", ":9");
+    for card in [&card, &spaced] {
+        let (site, scratch) = (site(&right, card), Scratch::new());
+        let shown = mcpmini(&scratch, &["card", &site.host()]);
+        assert!(shown.out.contains("hash         is the one that"), "{shown:?}");
+        let found = mcpmini(&scratch, &["discover", &site.host(), "--json"]);
+        assert!(found.out.contains(r#""digestHolds":true"#), "{found:?}");
+        assert_eq!(mcpmini(&scratch, &["add", &site.host()]).code, 0);
+    }
+    // Of something else, of the text, or of what can be read in two ways.
+    let twice = card.replace("\"version\"", "\"version\":\"0\",\"version\"");
+    let other = card.replace("1.2.0", "1.2.1");
+    for (digest, card) in
+        [(&right, &other), (&bytes, &card), (&right, &twice), (&right.to_uppercase(), &card)]
+    {
+        let (site, scratch) = (site(digest, card), Scratch::new());
+        let shown = mcpmini(&scratch, &["card", &site.host()]);
+        assert_eq!(shown.code, 0, "{shown:?}");
+        assert!(shown.out.contains("hash         is NOT the one"), "{shown:?}");
+        let found = mcpmini(&scratch, &["discover", &site.host()]);
+        assert!(found.out.contains("not the card that the catalog lists"), "{found:?}");
+        let added = mcpmini(&scratch, &["add", &site.host()]);
+        assert_eq!((added.code, entries(&scratch).as_str()), (8, "null"), "{added:?}");
+    }
+}
+
+#[test]
+fn a_hash_of_a_catalog_or_of_a_pointer_is_no_hash_of_the_card() {
+    let hash = |text: &str| mcpmini::config::Digest::of(text.as_bytes()).to_string();
+    let card = CARD.replace("$O/mcp", "http://127.0.0.1:9/mcp");
+    let catalog =
+        |entry: &str| Page::json(&format!(r#"{{"specVersion":"1.0","entries":[{entry}]}}"#));
+    let inner = format!(
+        r#"{{"specVersion":"1.0","entries":[{{"identifier":"x","type":"application/mcp-server-card+json","url":"/card"}}]}}"#
+    );
+    let pointer = r#"{"name":"weather","serverCard":"/card"}"#;
+    let site = |kind: &str, url: &str, digest: &str| {
+        let entry = format!(
+            r#"{{"identifier":"x","type":"application/{kind}","url":"{url}","digest":"{digest}"}}"#
+        );
+        Site::new(&[
+            ("/.well-known/ai-catalog.json", catalog(&entry)),
+            ("/inner", Page::json(&inner)),
+            ("/pointer", Page::json(pointer)),
+            ("/card", Page::json(&card)),
+        ])
+    };
+    let discover = |site: Site| mcpmini(&Scratch::new(), &["discover", "--standard", &site.host()]);
+    let found = discover(site("ai-catalog+json", "/inner", &hash(&inner)));
+    assert!(found.out.starts_with("com.example/weather\t"), "{found:?}");
+    let found = discover(site("ai-catalog+json", "/inner", &hash("other")));
+    assert_eq!((found.code, found.out.as_str()), (4, ""), "{found:?}");
+    assert!(found.err.contains("it is not the catalog that"), "{found:?}");
+    let found = discover(site("mcp-server-card+json", "/pointer", &hash(pointer)));
+    assert!(found.out.contains("not the card that the catalog lists"), "{found:?}");
+    let found = discover(site("mcp-server-card+json", "/card", &hash(&card)));
+    assert!(!found.out.contains("not the card that the catalog lists"), "{found:?}");
+}
+
+#[test]
 fn an_endpoint_without_a_card_is_added_when_a_server_answers() {
     let scratch = Scratch::new();
     let site = Site::new(&[]).serving(INFO);
@@ -298,4 +369,90 @@ fn credentials_stay_with_the_host_that_was_named() {
     assert_eq!(posted.header("authorization"), Some("Bearer hunter2"));
     let fetched = named.server.requests().into_iter().find(|it| it.method == "GET").unwrap();
     assert_eq!(fetched.header("authorization"), None);
+}
+
+/// One of each kind of what is not seen where it stands, as JSON escapes: those that reorder text,
+/// those without a width, and tags.
+const HIDDEN: [&str; 13] = [
+    "\\u202e",
+    "\\u2066",
+    "\\u2069",
+    "\\u200b",
+    "\\u200e",
+    "\\u200f",
+    "\\ufeff",
+    "\\u061c",
+    "\\udb40\\udc41",
+    "\\udb40\\udc7f",
+    "\\u0007",
+    "\\u009b",
+    "\\u00ad",
+];
+
+/// Whether a text has a character in it that is not seen where it stands.
+fn hides(text: &str) -> bool {
+    HIDDEN.iter().any(|escape| {
+        let hidden: String = serde_json::from_str(&format!("\"{escape}\"")).unwrap();
+        text.contains(&hidden)
+    })
+}
+
+#[test]
+fn what_is_hidden_in_a_claim_is_shown_and_never_written_down() {
+    for escape in HIDDEN {
+        let seen: String = serde_json::from_str(&format!("\"{escape}\"")).unwrap();
+        let seen = format!("\\u{{{:x}}}", u32::from(seen.chars().next().unwrap()));
+        let hide = |text: &str| CARD.replace(text, &format!("{text}x{escape}y"));
+        for (text, has_name) in [("com.example/weather", true), ("Tells", false), ("1.2.0", false)]
+        {
+            let site = Site::new(&[(PLACE, Page::json(&hide(text)))]).serving(INFO);
+            let scratch = Scratch::new();
+            for words in [["discover", &site.at("/mcp")], ["card", &site.at("/mcp")]] {
+                let outcome = mcpmini(&scratch, &words);
+                assert_eq!(outcome.code, 0, "{outcome:?}");
+                assert!(!hides(&outcome.out) && !hides(&outcome.err), "{text} {outcome:?}");
+                let is_shown = words[0] == "card" || text != "Tells";
+                assert_eq!(outcome.out.contains(&seen), is_shown, "{seen} {outcome:?}");
+            }
+            let outcome = mcpmini(&scratch, &["add", &site.at("/mcp")]);
+            assert!(!hides(&outcome.out) && !hides(&outcome.err), "{outcome:?}");
+            let expected = if has_name { r#"{"weatherx-y":{"# } else { r#"{"weather":{"# };
+            assert!(entries(&scratch).starts_with(expected), "{}", entries(&scratch));
+        }
+        // In an address or a header it is not taken.
+        let headers =
+            format!(r#""headers":[{{"name":"X-A","value":"a{escape}b"}}],"url":"$O/mcp""#);
+        let site = Site::new(&[(PLACE, Page::json(&CARD.replace(r#""url":"$O/mcp""#, &headers)))]);
+        let scratch = Scratch::new();
+        let outcome = mcpmini(&scratch, &["add", &site.at("/mcp")]);
+        assert!([8, 9].contains(&outcome.code), "{escape} {outcome:?}");
+        assert!(!hides(&outcome.err) && entries(&scratch) == "null", "{outcome:?}");
+        let site = Site::new(&[(PLACE, Page::json(&hide("$O/mcp")))]);
+        let outcome = mcpmini(&scratch, &["add", &site.at("/mcp")]);
+        assert!(!hides(&outcome.out) && !hides(&outcome.err), "{outcome:?}");
+        assert!(!hides(&entries(&scratch)), "{outcome:?}");
+    }
+}
+
+#[test]
+fn what_is_hidden_in_a_command_line_is_not_written_down() {
+    let scratch = Scratch::new();
+    for letter in ['\u{202e}', '\u{200b}', '\u{e0041}', '\u{7}'] {
+        let word = format!("a{letter}b");
+        let url = format!("https://h.example/{letter}");
+        for words in [
+            &["add", "x", "--", &word][..],
+            &["add", "x", "--", "true", &word],
+            &["add", "x", &url],
+            &["add", &word, "--", "true"],
+        ] {
+            let outcome = mcpmini(&scratch, words);
+            assert!([2, 9].contains(&outcome.code), "{words:?} {outcome:?}");
+            assert!(!outcome.err.contains(letter), "{outcome:?}");
+            assert_eq!(entries(&scratch), "null");
+        }
+    }
+    // Lines of a script are meant.
+    let outcome = mcpmini(&scratch, &["add", "x", "--", "sh", "-c", "true\n\ttrue"]);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
 }

@@ -15,5 +15,7 @@ mod addresses;
 mod caching;
 mod cards;
 mod places;
+#[cfg(feature = "sigstore")]
+mod publishers;
 mod registry;
 mod site;

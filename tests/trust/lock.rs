@@ -1,6 +1,7 @@
 //! `mcpmini lock`, and `--lock`.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
@@ -199,4 +200,102 @@ fn a_lock_is_of_all_there_is_whatever_else_is_said_about_trust() {
     let mut command = world.scratch.mcpmini(ECHO);
     let outcome = run(command.args(["--lock", "mcpmini.lock.json"]).env("MCPMINI_TRUST", "off"));
     assert_eq!(outcome.code, 8);
+}
+
+/// A script that is a server as `demo` is, and says that it was started.
+fn script(world: &World, name: &str) {
+    let text = format!(
+        "#!/bin/sh\necho \"$0\" >> {}\nexec {} \"$@\"\n",
+        world.scratch.path("started").display(),
+        super::support::demo_path()
+    );
+    let path = world.scratch.path(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, text).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn a_relative_command_is_that_of_its_directory() {
+    let world = World::new("modern");
+    script(&world, "p/srv");
+    script(&world, "evil/srv");
+    let started = || {
+        let lines = world.scratch.lines("started");
+        world.scratch.write("started", "");
+        lines
+    };
+    let at = |directory: &str, words: &[&str]| {
+        let mut command = world.scratch.mcpmini(words);
+        run(command.current_dir(world.scratch.path(directory)))
+    };
+    for word in ["./srv", "exec:sh srv", "exec:./srv"] {
+        let outcome = at("p", &["lock", word]);
+        assert_eq!(outcome.code, 0, "{}", outcome.err);
+        let call = |directory: &str, lock: &str| {
+            started();
+            at(directory, &["call", word, "echo", "text=hi", "--lock", lock])
+        };
+        let outcome = call("p", "mcpmini.lock.json");
+        assert_eq!((outcome.code, &*outcome.out), (0, "hi\n"), "{word}: {}", outcome.err);
+        let outcome = call("evil", "../p/mcpmini.lock.json");
+        assert_eq!((outcome.code, &*outcome.out), (8, ""), "{word}: {}", outcome.err);
+        assert_eq!(started(), [] as [String; 0], "{word}");
+        // The checkout of another machine.
+        script(&world, "q/srv");
+        fs::copy(world.scratch.path("p/mcpmini.lock.json"), world.scratch.path("q/lock")).unwrap();
+        let outcome = call("q", "lock");
+        assert_eq!((outcome.code, &*outcome.out), (0, "hi\n"), "{word}: {}", outcome.err);
+    }
+}
+
+#[test]
+fn a_relative_command_of_a_file_is_that_of_the_files_directory() {
+    let world = World::new("modern");
+    fs::create_dir_all(world.scratch.path("p/.git")).unwrap();
+    script(&world, "p/srv");
+    script(&world, "p/evil/srv");
+    let file = json!({ "mcpServers": { "s": { "command": "./srv" } } }).to_string();
+    world.scratch.write("p/.mcp.json", file);
+    let at = |directory: &str, words: &[&str]| {
+        let mut command = world.scratch.mcpmini(words);
+        run(command.current_dir(world.scratch.path(directory)))
+    };
+    let told = at("p", &["approve", "s"]).err;
+    let digest = super::digest_in(&told);
+    assert_eq!(at("p", &["approve", "s", "--accept", &digest]).code, 0);
+    for words in
+        [&["call", "s", "echo", "text=hi"][..], &["call", "s", "echo", "text=hi", "--cwd", "."]]
+    {
+        let outcome = at("p/evil", words);
+        assert_eq!((outcome.code, &*outcome.out), (0, "hi\n"), "{}", outcome.err);
+    }
+    let srv = world.scratch.path("p/./srv").into_os_string().into_string().unwrap();
+    assert_eq!(world.scratch.lines("started"), [&*srv, &*srv]);
+}
+
+#[test]
+fn a_lock_holds_what_the_command_line_adds() {
+    let world = locked("modern");
+    let given = |more: &[&str]| ci(&world, &[&ECHO[..], more].concat());
+    for more in [
+        &["--env", "LD_PRELOAD=/tmp/evil.so"][..],
+        &["--env", "TOKEN=x"],
+        &["--arg=--ttl", "--arg=5"],
+    ] {
+        let outcome = given(more);
+        assert_eq!((outcome.code, &*outcome.out), (8, ""), "{more:?}: {}", outcome.err);
+        assert!(
+            outcome.err.contains("with what --arg and --env add it is not what"),
+            "{}",
+            outcome.err
+        );
+    }
+    // What was given when it was locked may be given, and nothing else.
+    let locked = world.run(&["lock", "demo", "--env", "TOKEN=x", "--env", "PYTHONPATH=/lib"]);
+    assert_eq!(locked.code, 0, "{}", locked.err);
+    let outcome = given(&["--env", "TOKEN=another", "--env", "PYTHONPATH=/lib"]);
+    assert_eq!((outcome.code, &*outcome.out), (0, "hi\n"), "{}", outcome.err);
+    assert_eq!(given(&["--env", "TOKEN=x", "--env", "PYTHONPATH=/evil"]).code, 8);
+    assert_eq!(given(&[]).code, 8);
 }

@@ -43,6 +43,7 @@ pub(super) async fn look_up(
         entry,
         consent: consent(candidate, place, &address),
         claimed: Some((text, discover::json(candidate, &signature))),
+        publisher: signature.publisher(),
         claim: candidate.claim.clone(),
         bundle: None,
         is_unclaimed: false,
@@ -84,6 +85,7 @@ fn bare(run: &Run<'_>, endpoint: &Address) -> Adoptable {
         consent: None,
         claimed: None,
         claim: Claim::default(),
+        publisher: None,
         bundle: None,
         is_unclaimed: true,
     }

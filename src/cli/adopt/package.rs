@@ -85,6 +85,7 @@ async fn of_remote(
             discover::json(&candidate, &Signature::NotChecked),
         )),
         claim: candidate.claim,
+        publisher: None,
         bundle: None,
         is_unclaimed: false,
     })
@@ -143,6 +144,7 @@ async fn of_package(
         )),
         entry,
         claim: listed.claim.clone(),
+        publisher: None,
         bundle,
         is_unclaimed: false,
     })

@@ -221,7 +221,8 @@ impl Work<'_> {
 
     /// Whether a tool must be looked at before it is called, and was not yet.
     fn doubts(&self, tool: &str) -> bool {
-        self.catalog.is_none() && self.contact.watcher.consent.doubts(tool)
+        let consent = &self.contact.watcher.consent;
+        self.catalog.is_none() && consent.doubts(tool) || consent.holds(tool)
     }
 
     /// The request as a call, and whether it may run twice.
@@ -239,7 +240,7 @@ impl Work<'_> {
             Some(Err(_)) | None => None,
         };
         if let Some(name) = name {
-            self.contact.watcher.consent.admit(name, tool)?;
+            self.contact.watcher.consent.admit(name)?;
         }
         let mirrored = match tool {
             Some(tool) if self.mirrors == Some(true) => {
@@ -312,8 +313,18 @@ impl Work<'_> {
             Held::Unsent(job) => job.request.tool(),
             Held::Lost(..) => None,
         });
-        if tools.into_iter().any(|tool| self.doubts(&tool)) {
+        let tools: Vec<String> = tools.into_iter().filter(|tool| self.doubts(tool)).collect();
+        if tools.iter().any(|tool| self.contact.watcher.consent.doubts(tool)) {
             self.catalog = Some(Catalog::look(&mut self.contact).await?);
+        }
+        for tool in tools {
+            match Catalog::glance(&mut self.contact, &tool).await {
+                Ok(None) => {}
+                Ok(catalog) => self.catalog = catalog,
+                // What was seen may be about a tool of an earlier line. Each is judged by itself.
+                Err(_) if !self.contact.watcher.consent.holds(&tool) => {}
+                Err(error) => return Err(error),
+            }
         }
         if self.catalog.is_none() && (lost || self.lacks_catalog()) {
             self.catalog = Some(Catalog::get(&mut self.contact).await?);

@@ -8,13 +8,17 @@
 //!   at the end                        what was learnt is written down, if it is anything new
 //! ```
 //!
-//! No request is made for it: what is not at hand is not looked at. Only `--lock` wants all of it.
+//! Hardly any request is made for it: what is not at hand is not looked at. But a tool that was
+//! accepted is called only after a look at it, on each connection once, unless a list of tools is at
+//! hand that the server calls good; and `--lock` wants all there is.
 
 mod judge;
 mod observe;
+mod publisher;
 mod refusal;
 mod survey;
 
+pub(super) use publisher::hold_publisher;
 pub(super) use refusal::no_lock;
 
 use std::collections::BTreeSet;
@@ -24,7 +28,7 @@ use super::args::Command;
 use super::args::settings::Trust;
 use super::errors::Error;
 use super::run::Run;
-use crate::config::{self, Digest, Layer, Overrides, Resolved};
+use crate::config::{self, Digest, Endpoint, Layer, Overrides, Resolved, Server};
 use crate::env::Env;
 use crate::trust::pins::{self, Change, Facets, Key, LockFile, Mode, Record, Store, Texts, Use};
 use crate::trust::policy;
@@ -37,8 +41,10 @@ pub(super) struct Consent<'a> {
     pub(super) key: Key,
     mode: Mode,
     /// The server, as it was found.
-    resolved: Resolved,
+    pub(super) resolved: Resolved,
     overrides: Overrides,
+    /// What its definition says, with what the command line adds.
+    definition: Facets,
     /// Whether the command obeys; some are there to look at what is refused to others.
     enforces: bool,
     /// Whether the user has approved the definition by its hash.
@@ -50,10 +56,16 @@ pub(super) struct Consent<'a> {
     /// What it says.
     locked: Option<Facets>,
     pub(super) record: Option<Record>,
+    /// Whether the trust in the place where it is was taken back.
+    is_place_revoked: bool,
     pub(super) observed: Facets,
     pub(super) texts: Texts,
     /// The hash of the list of tools as it came.
     list: Option<Digest>,
+    /// Whether the tools were looked at on this connection, or the server has none to show.
+    looked: bool,
+    /// Whether a session with the server was open.
+    opened: bool,
     used: Use,
     /// Whether the server has said anything, so that there is something to remember.
     met: bool,
@@ -72,10 +84,23 @@ impl<'a> Consent<'a> {
         overrides: &Overrides,
         policy: policy::Mode,
     ) -> Result<Consent<'a>, Error> {
-        let lock = run.globals.lock.as_ref().filter(|_| !matches!(run.command(), Command::Lock(_)));
-        if lock.is_some() && (overrides.cwd.is_some() || overrides.inherit_env) {
+        let mut consent = Consent::unchecked(run, resolved, overrides, policy);
+        if consent.lock.is_some() && (overrides.cwd.is_some() || overrides.inherit_env) {
             return Err(refusal::elsewhere());
         }
+        consent.look_up()?;
+        consent.check()?;
+        Ok(consent)
+    }
+
+    /// What a server is held to, which is not looked up yet.
+    fn unchecked(
+        run: &'a Run<'a>,
+        resolved: &Resolved,
+        overrides: &Overrides,
+        policy: policy::Mode,
+    ) -> Consent<'a> {
+        let lock = run.globals.lock.as_ref().filter(|_| !matches!(run.command(), Command::Lock(_)));
         let looks = matches!(run.command(), Command::Trust(_) | Command::Lock(_));
         let mode = match (lock, run.settings.trust) {
             (Some(_), _) | (None, Trust::Strict) => Mode::Strict,
@@ -84,7 +109,9 @@ impl<'a> Consent<'a> {
             (None, Trust::FirstUse | Trust::Off) => Mode::FirstUse,
         };
         let layer = resolved.origin.layer();
-        let mut consent = Consent {
+        let lock = lock.map(|path| run.env.absolute(path));
+        let definition = pins::of_definition(resolved, overrides, run.env, lock.as_deref());
+        Consent {
             run,
             store: Store::new(run.env),
             key: Key::of(resolved, overrides, run.env),
@@ -92,7 +119,9 @@ impl<'a> Consent<'a> {
             resolved: resolved.clone(),
             overrides: overrides.clone(),
             enforces: !matches!(run.command(), Command::Trust(_) | Command::Logout(_)),
-            lock: lock.map(|path| run.env.absolute(path)),
+            lock,
+            observed: definition.clone(),
+            definition,
             approved: !layer.is_none_or(Layer::is_own),
             attended: run.settings.login
                 || matches!(run.command(), Command::Login(_))
@@ -100,29 +129,33 @@ impl<'a> Consent<'a> {
                 || run.access.issuer.is_some(),
             locked: None,
             record: None,
-            observed: pins::of_definition(resolved),
+            is_place_revoked: false,
             texts: Texts::default(),
             list: None,
+            looked: false,
+            opened: false,
             used: BTreeSet::new(),
             met: false,
             amended: false,
             refusal: None,
             told: Vec::new(),
-        };
-        consent.look_up()?;
-        consent.check()?;
-        Ok(consent)
+        }
+    }
+
+    /// Reads what is known of the server.
+    fn load(&mut self) -> Result<(), Error> {
+        self.record = self.store.load(&self.key).map_err(|error| refusal::unreadable(&error))?;
+        Ok(())
     }
 
     fn look_up(&mut self) -> Result<(), Error> {
-        let record = self.store.load(&self.key).map_err(|error| refusal::unreadable(&error))?;
-        if let Some(record) = &record
+        self.load()?;
+        if let Some(record) = &self.record
             && record.revoked.is_some()
             && self.enforces
         {
             return Err(self.revoked());
         }
-        self.record = record;
         if !self.enforces || self.mode == Mode::Off {
             return Ok(());
         }
@@ -149,6 +182,25 @@ impl<'a> Consent<'a> {
     /// The error for the server that was refused when it introduced itself.
     pub(super) fn refusal(&self) -> Option<Error> {
         self.refusal.clone()
+    }
+
+    /// Makes sure that the trust in the place of a server was not taken back, under whatever name and
+    /// with whatever query.
+    pub(super) fn check_place(&mut self, server: &Server) -> Result<(), Error> {
+        let Endpoint::Http(endpoint) = &server.endpoint else { return Ok(()) };
+        let place = Key::of_place(endpoint);
+        let record = self.store.load(&place).map_err(|error| refusal::unreadable(&error))?;
+        self.is_place_revoked = record.is_some_and(|record| record.revoked.is_some());
+        match self.is_place_revoked && self.enforces {
+            true => Err(self.revoked_place(&place)),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether the trust in the server, or in the place where it is, was taken back.
+    pub(super) fn is_revoked(&self) -> bool {
+        let is_own = self.record.as_ref().is_some_and(|record| record.revoked.is_some());
+        is_own || self.is_place_revoked
     }
 
     /// Writes down what was learnt, if there is anything new. What cannot be written is learnt anew

@@ -11,11 +11,12 @@ use crate::cli::explain;
 use crate::cli::run::Run;
 use crate::cli::target;
 use crate::config::{self, Target, Word};
-use crate::discovery::documents::Origin;
+use crate::discovery::documents::{Limits, Origin};
 use crate::discovery::lookup::{self, CARD_LIMIT, Options};
 use crate::discovery::{Candidate, Documents, Finder, Findings, Place, Reuse};
 use crate::net::{Address, FetchError, Fetcher, Policy};
 use crate::protocol::message::{Fault, Sent};
+use crate::protocol::visible::visible;
 use crate::store::{self, Guard};
 use crate::trust;
 
@@ -86,7 +87,20 @@ pub(in crate::cli) fn documents(run: &Run<'_>, access: &Access<'_>) -> Result<Do
         crate::cache::Mode::Refresh => Reuse::Checked,
         crate::cache::Mode::Off => Reuse::Never,
     };
-    Ok(Documents::new(fetcher, reuse, access.allow_http, run.env))
+    Ok(Documents::new(fetcher, limits(run), reuse, access.allow_http, run.env))
+}
+
+/// How long documents may take: as long as `--timeout` says for each, and twice that for all.
+pub(in crate::cli) fn limits(run: &Run<'_>) -> Limits {
+    /// As good as no limit.
+    const FOREVER: Duration = Duration::from_secs(365 * 24 * 3600);
+    match run.settings.timeout {
+        None => Limits::default(),
+        Some(limit) => {
+            let each = limit.duration().unwrap_or(FOREVER);
+            Limits { each, all: each.saturating_mul(2).min(FOREVER) }
+        }
+    }
 }
 
 /// What fetches in this run.
@@ -142,7 +156,7 @@ pub(in crate::cli) async fn admit(
 ) -> Result<(), Error> {
     let refused = |text: String| Error::new(Exit::Trust, text).phase(Phase::Trust).sent(Sent::No);
     if candidate.digest_holds == Some(false) {
-        let name = candidate.shown_name();
+        let name = visible(&candidate.shown_name());
         return Err(refused(format!("the card of {name} is not the one that the catalog lists")));
     }
     match documents.admits(address, candidate.zone).await {
@@ -192,12 +206,12 @@ fn tell(run: &Run<'_>, candidate: &Candidate) {
     if let Some(conflict) = &candidate.conflict {
         let card = match conflict.card.as_slice() {
             [] => "none".to_owned(),
-            urls => urls.join(", "),
+            urls => visible(&urls.join(", ")),
         };
         let winner = if conflict.card_wins { "the card" } else { "the manifest" };
         run.warn(&format!(
             "the manifest names the endpoint {}, and the card it points to {card}; {winner} counts",
-            conflict.manifest
+            visible(&conflict.manifest)
         ));
     }
     let document = candidate.document.as_ref();
@@ -212,7 +226,7 @@ fn tell(run: &Run<'_>, candidate: &Candidate) {
         run.warn(&format!("{from} was fetched {} ago, and may have changed since", ago(age)));
     }
     if candidate.digest_holds == Some(false) {
-        let name = candidate.shown_name();
+        let name = visible(&candidate.shown_name());
         run.warn(&format!(
             "the card of {name} is not the one that the catalog lists: another hash"
         ));

@@ -153,7 +153,7 @@ impl Session {
 
     fn open(&mut self, revision: &'static Revision, greeting: Option<Json>) {
         self.stage.proven = greeting.is_some();
-        self.about = Some(About { revision, greeting });
+        self.about = Some(About { revision, greeting, tools: None });
         match self.profile.listen && revision.listen_stream {
             true => {
                 self.stage.step = Step::Listening(revision);
@@ -166,9 +166,10 @@ impl Session {
         }
     }
 
-    pub(super) fn handle_joined(&mut self, revision: &'static Revision, greeting: Option<Json>) {
+    pub(super) fn handle_joined(&mut self, about: About) {
         if !self.is_settled() {
-            self.open(revision, greeting);
+            self.open(about.revision, about.greeting);
+            self.about = self.about.take().map(|opened| About { tools: about.tools, ..opened });
         }
     }
 

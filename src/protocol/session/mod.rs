@@ -101,12 +101,14 @@ pub enum Output {
 }
 
 /// What the server said about itself when the session was opened.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct About {
     /// The revision in use.
     pub revision: &'static Revision,
     /// The result of `initialize` or `server/discover`; `None` when neither was needed.
     pub greeting: Option<Json>,
+    /// What stands for the list of tools that this session has seen last, where others share it.
+    pub tools: Option<Box<str>>,
 }
 
 /// What was ignored, for `-v`.
@@ -240,7 +242,7 @@ impl Session {
             Incoming::Broken { id: Some(id), fault } => self.handle_broken(id, fault),
             Incoming::Broken { id: None, fault } => self.odd(Oddity::Undelivered(fault.text)),
             Incoming::Listening(listening) => self.handle_listening(listening),
-            Incoming::Joined { revision, greeting } => self.handle_joined(revision, greeting),
+            Incoming::Joined(about) => self.handle_joined(about),
             Incoming::Reported { id, report, fate } => self.handle_reported(id, report, fate),
             Incoming::Skipped(malformed) => self.handle_malformed(malformed),
             Incoming::Closed(fault) => self.handle_closed(&fault),

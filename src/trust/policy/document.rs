@@ -136,11 +136,21 @@ fn allow(raw: RawAllow) -> Result<Allow, String> {
         RawAllow::Command { command } if command.iter().all(|word| word == "*") => {
             return Err("command names no program".to_owned());
         }
+        RawAllow::Command { command } if is_relative(&command) => {
+            let why =
+                "command names its program by a relative path, which is another one elsewhere";
+            return Err(why.to_owned());
+        }
         RawAllow::Command { command } => (Who::Command { words: command }, Vec::new()),
         RawAllow::Socket { path } => (Who::Socket { path }, Vec::new()),
     };
     let hosts = hosts.iter().map(|host| Host::parse(host)).collect::<Result<_, _>>()?;
     Ok(Allow { who, hosts })
+}
+
+/// Whether a command names a program by a path that leads elsewhere from another directory.
+fn is_relative(command: &[String]) -> bool {
+    command.first().is_some_and(|program| program.contains('/') && !program.starts_with('/'))
 }
 
 fn lists(raw: RawRevocation) -> Result<Lists, String> {

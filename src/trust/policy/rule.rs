@@ -65,21 +65,13 @@ impl Host {
     }
 }
 
-/// Whether the words of a command are those of a rule. A rule that ends in `*` leaves the rest open.
-fn is_command(rule: &[String], words: &[String]) -> bool {
-    match rule.split_last() {
-        Some((last, beginning)) if last == "*" => words.starts_with(beginning),
-        _ => rule == words,
-    }
-}
-
 impl Allow {
     /// Whether it allows a server without regard to who has signed its card.
     pub(super) fn admits_unsigned(&self, subject: &Subject<'_>) -> bool {
         match &self.who {
             Who::Host => self.is_at(subject),
             Who::Command { words } => {
-                matches!(&subject.place, Place::Command(command) if is_command(words, command))
+                matches!(&subject.place, Place::Command(command) if command.is(words))
             }
             Who::Socket { path } => {
                 matches!(&subject.place, Place::Socket(socket) if socket == path)
@@ -91,6 +83,11 @@ impl Allow {
     /// Whether it stands for a signature, which the place that it names cannot have.
     pub(super) fn replaces_signature(&self) -> bool {
         matches!(self.who, Who::Command { .. } | Who::Socket { .. })
+    }
+
+    /// Whether it is about the words of a command.
+    pub(super) fn is_about_command(&self) -> bool {
+        matches!(self.who, Who::Command { .. })
     }
 
     /// Whether it is about signers.
@@ -217,7 +214,7 @@ impl Match {
             };
             host.is_ok_and(|host| host.matches(at))
         };
-        let is_command = |words: &Vec<String>| matches!(&subject.place, Place::Command(command) if is_command(words, command));
+        let is_command = |words: &Vec<String>| matches!(&subject.place, Place::Command(command) if command.runs(words));
         let card = subject.card.as_ref();
         let is_name = |text: &String| {
             let (name, version) = match text.split_once('@') {

@@ -207,7 +207,7 @@ impl Policy {
             let bundle = bundle.ok_or("it is not signed")?;
             let evidence = Evidence::Bundle { bundle, key: key.clone() };
             let root = self.root().map_err(|error| error.to_string())?;
-            let verified = evidence.verify(list, None, &root, now);
+            let verified = evidence.verify_bytes(list, None, &root, now);
             verified
                 .and_then(|verified| verified.require(wanted))
                 .map_err(|refusal| refusal.to_string())?;

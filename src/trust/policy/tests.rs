@@ -88,7 +88,8 @@ impl World {
         let (env, overrides) = (self.env(), Overrides::default());
         let resolved = resolve(word, &env, &overrides).unwrap();
         let server = expand(&resolved, &overrides, &env).unwrap();
-        let decisions = Policies::load(&env).and_then(|policies| policies.judge(&server, &env));
+        let asked = Asked { server: &server, origin: &resolved.origin, overrides: &overrides };
+        let decisions = Policies::load(&env).and_then(|policies| policies.judge(&asked, &env));
         let decisions = match decisions {
             Ok(decisions) => decisions,
             Err(error) => {
@@ -145,7 +146,7 @@ fn what_is_denied_is_refused_in_every_mode() {
     check("host = \"*.evil.example\"", "https://evil.example/", false);
     check("host = \"*.evil.example\"", "https://notevil.example/", false);
     check("command = [\"npx\", \"-y\", \"evil\"]", "npx -y evil", true);
-    check("command = [\"npx\", \"-y\", \"evil\"]", "npx -y evil --more", false);
+    check("command = [\"npx\", \"-y\", \"evil\"]", "npx -y evil --more", true);
     check("command = [\"npx\", \"-y\", \"evil\", \"*\"]", "npx -y evil --more", true);
     check("command = [\"npx\"]", "npx -y fine", false);
     check("name = \"com.example/weather\"", SIGNED, true);

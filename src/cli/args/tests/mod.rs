@@ -184,10 +184,10 @@ fn many(command: &Command) -> Option<Vec<String>> {
             ([switch(servers.check, "--check"), None], format!("{:?}", servers.names))
         }
         Command::Doctor(doctor) => {
-            let Doctor { fail_on, only, require_auth, baseline, write_baseline, .. } = doctor;
-            let (sticky, server) = (doctor.sticky, &doctor.server);
+            let Doctor { fail_on, only, require_auth, sticky, baseline, write_baseline, server } =
+                doctor;
             let fail_on = fail_on.map(|it| format!("--fail-on {}", it.word()));
-            let files = (baseline, write_baseline);
+            let files: Vec<_> = baseline.iter().chain(write_baseline).collect();
             let words = format!("{only:?} {sticky:?} {files:?} {server}");
             ([fail_on, switch(*require_auth, "--require-auth")], words)
         }
