@@ -66,7 +66,10 @@ impl Catalog {
             pages.push(page);
             Ok(())
         };
-        listing::fetch(contact, method::LIST_TOOLS, keep).await?;
+        let is_looking = std::mem::replace(&mut contact.watcher.consent.looking, true);
+        let fetched = listing::fetch(contact, method::LIST_TOOLS, keep).await;
+        contact.watcher.consent.looking = is_looking;
+        fetched?;
         let Some(revision) = contact.known_revision() else {
             return Err(Error::new(Exit::Bug, "a session without a revision has answered"));
         };

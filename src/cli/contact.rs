@@ -102,11 +102,11 @@ impl<'a> Contact<'a> {
     ) -> Result<Contact<'a>, Error> {
         trust::admit(resolved, run.env, overrides).map_err(explain::trust)?;
         let policies = policy::load(run)?;
-        let mut consent = Consent::open(run, resolved, overrides, policies.mode())?;
+        let mut consent = Consent::open(run, resolved, overrides, policies)?;
         let server = config::expand(resolved, overrides, run.env).map_err(explain::config)?;
         consent.check_place(&server)?;
         target::check_options(run, &server)?;
-        let asked = Asked { server: &server, origin: &resolved.origin, overrides };
+        let asked = Asked { server: &server, resolved, overrides };
         policy::admit(run, policies, &asked)?;
         let mode = run.cache_mode();
         Ok(Contact {

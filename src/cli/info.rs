@@ -65,6 +65,9 @@ async fn show(run: &Run<'_>, word: &str, contact: &mut Contact<'_>) -> Result<Ex
         Format::Json => output::write_line(run, &facts.json())?,
         _ => output::write(run, facts.text().as_bytes())?,
     }
+    if let Some(origin) = &origin {
+        discover::heed(run, &origin.differing)?;
+    }
     Ok(Exit::Ok)
 }
 

@@ -233,6 +233,8 @@ pub(super) async fn catalog(
     contact: &mut Contact<'_>,
     gate: Option<Duration>,
 ) -> Result<(Catalog, bool), Error> {
+    // What is stored is not held against a lock file.
+    let gate = gate.filter(|_| !contact.watcher.consent.is_locked());
     let stored = gate.and_then(|_| Catalog::stored(contact));
     let (Some(gate), Some(stored)) = (gate, stored) else {
         return Ok((Catalog::get(contact).await?, false));

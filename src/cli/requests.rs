@@ -23,6 +23,7 @@ use crate::reactor::Timer;
 impl<'a> Contact<'a> {
     /// Opens the session, waits until the revision is settled, and tells which it is.
     pub(super) async fn settle(&mut self) -> Result<&'static Revision, Error> {
+        self.hold_to_lock().await?;
         let (ended, policy) = (self.ended(), self.policy());
         let (link, watcher) = self.link()?;
         let settled = link.settle(&policy, watcher).or(async { Err(ended.await) }).await;
@@ -135,6 +136,7 @@ impl<'a> Contact<'a> {
         call: Call,
         repeatable: bool,
     ) -> Result<Result<Json, NoResult>, Error> {
+        self.hold_to_lock().await?;
         let run = self.run;
         let mut flights = Flights::new(self.policy());
         flights.begin((), call, repeatable);

@@ -41,6 +41,7 @@ impl Work<'_, '_> {
         let mut learned = self.learn().await;
         if let Err(error @ Error { exit: Exit::Rpc, .. }) = &learned
             && self.judges
+            && !self.contact.watcher.consent.wants_everything()
         {
             // A server that lists no tools judges by itself, unless they must be known all the same.
             let why = &error.message;
@@ -83,6 +84,7 @@ impl Work<'_, '_> {
 
     /// Asks the server for what must be known about its tools.
     async fn learn(&mut self) -> Result<(), Error> {
+        self.contact.hold_to_lock().await?;
         if self.mirrors.is_none() {
             self.mirrors = Some(self.contact.settle().await?.mirrored_headers);
         }

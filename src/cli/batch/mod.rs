@@ -215,6 +215,9 @@ impl Work<'_, '_> {
     /// Sends a request, or holds it until it can be sent.
     fn send(&mut self, job: Job) {
         let tool = job.request.tool();
+        if self.contact.watcher.consent.wants_everything() {
+            return self.held.push(Held::Unsent(job));
+        }
         if tool.as_deref().is_some_and(|tool| self.must_learn(&job.request, tool)) {
             return self.held.push(Held::Unsent(job));
         }
