@@ -145,9 +145,12 @@ pub(super) async fn tools(
 /// by a signal.
 pub(super) fn end(run: &Run<'_>, outcomes: Vec<Result<(), Error>>) -> Result<Exit, Error> {
     let errors: Vec<Error> = outcomes.into_iter().filter_map(Result::err).collect();
-    let is_signal = |error: &&Error| matches!(error.exit, Exit::Signal(_));
-    if let Some(interrupted) = errors.iter().find(is_signal) {
-        return Err(interrupted.clone());
+    // What is wrong with us and not with a server was not told, and comes before all else.
+    let is_ours = |error: &&Error| {
+        matches!(error.exit, Exit::Signal(_)) || error.phase == Some(Phase::Output)
+    };
+    if let Some(ours) = errors.iter().find(is_ours) {
+        return Err(ours.clone());
     }
     match errors.into_iter().next() {
         None => Ok(Exit::Ok),

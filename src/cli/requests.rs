@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use futures_lite::FutureExt;
 
-use super::args::settings;
 use super::args::values::Assigned;
 use super::contact::Contact;
 use super::errors::Error;
@@ -20,10 +19,6 @@ use crate::protocol::revision::Era;
 use crate::protocol::session::{Call, Failure, Limit, Question, TimedOut};
 use crate::protocol::{Outgoing, Revision};
 use crate::reactor::Timer;
-
-/// How often a repeatable request is sent again by commands that make many, unless `--retry` says
-/// otherwise.
-const RETRIES: u32 = 4;
 
 impl<'a> Contact<'a> {
     /// Opens the session, waits until the revision is settled, and tells which it is.
@@ -129,7 +124,7 @@ impl<'a> Contact<'a> {
         Call {
             method: method.to_owned().into(),
             params: self.with_meta(params),
-            idle: self.limit(self.run.settings.timeout, self.server.timeout, settings::TIMEOUT),
+            idle: self.answer_timeout(),
             deadline: self.deadline,
             mirrored,
         }
@@ -188,10 +183,7 @@ impl<'a> Contact<'a> {
     pub(super) fn policy(&self) -> Policy {
         Policy {
             asked: self.run.globals.retry.unwrap_or(0),
-            unasked: match self.run.globals.retry {
-                None if self.run.command().is_long() => RETRIES,
-                _ => 0,
-            },
+            unasked: 0,
             pause: self.run.globals.retry_delay.unwrap_or(Policy::ONCE.pause),
         }
     }

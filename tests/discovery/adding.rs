@@ -73,6 +73,38 @@ fn info_holds_a_server_against_its_card() {
 }
 
 #[test]
+fn where_trust_is_strict_a_server_must_be_as_its_card_says() {
+    let scratch = Scratch::new();
+    let site = Site::new(&[(PLACE, Page::json(CARD))]);
+    let strict = |words: &[&str]| run(scratch.mcpmini(words).env("MCPMINI_TRUST", "strict"));
+    let differs = "the server is not as its card says: version: the card says 1.2.0, the server 2";
+    let site = site.serving(r#"{"name":"weather","version":"2"}"#);
+    let shown = strict(&["card", &site.at("/mcp"), "--connect"]);
+    assert_eq!(shown.code, 8, "{shown:?}");
+    assert!(
+        shown.out.contains("\ndiffers      version") && shown.err.contains(differs),
+        "{shown:?}"
+    );
+    let refused = strict(&["add", &site.at("/mcp")]);
+    assert_eq!((refused.code, entries(&scratch).as_str()), (8, "null"), "{refused:?}");
+    assert!(refused.err.contains(differs), "{refused:?}");
+    let site = site.serving(INFO);
+    assert_eq!(strict(&["card", &site.at("/mcp"), "--connect"]).code, 0);
+    assert_eq!(strict(&["add", &site.at("/mcp")]).code, 0);
+    // To add it is not yet to accept it.
+    let unaccepted = strict(&["tools", "weather"]);
+    assert_eq!(unaccepted.code, 8, "{unaccepted:?}");
+    let shown = strict(&["trust", "show", "weather"]);
+    let (_, digest) = shown.out.rsplit_once("digest       ").unwrap();
+    assert_eq!(strict(&["trust", "add", "weather", "--accept", digest.trim()]).code, 0);
+    assert_eq!(strict(&["tools", "weather"]).code, 0);
+    assert_eq!(strict(&["info", "weather"]).code, 0);
+    // Elsewhere it is a remark.
+    let site = site.serving(r#"{"name":"weather","version":"3"}"#);
+    assert_eq!(mcpmini(&scratch, &["card", &site.at("/mcp"), "--connect"]).code, 0);
+}
+
+#[test]
 fn a_server_of_another_host_is_added_only_when_it_is_accepted() {
     let scratch = Scratch::new();
     let other = Site::new(&[]).serving(INFO);
@@ -279,9 +311,7 @@ fn a_hash_of_a_catalog_or_of_a_pointer_is_no_hash_of_the_card() {
     let card = CARD.replace("$O/mcp", "http://127.0.0.1:9/mcp");
     let catalog =
         |entry: &str| Page::json(&format!(r#"{{"specVersion":"1.0","entries":[{entry}]}}"#));
-    let inner = format!(
-        r#"{{"specVersion":"1.0","entries":[{{"identifier":"x","type":"application/mcp-server-card+json","url":"/card"}}]}}"#
-    );
+    let inner = r#"{"specVersion":"1.0","entries":[{"identifier":"x","type":"application/mcp-server-card+json","url":"/card"}]}"#;
     let pointer = r#"{"name":"weather","serverCard":"/card"}"#;
     let site = |kind: &str, url: &str, digest: &str| {
         let entry = format!(
@@ -289,13 +319,13 @@ fn a_hash_of_a_catalog_or_of_a_pointer_is_no_hash_of_the_card() {
         );
         Site::new(&[
             ("/.well-known/ai-catalog.json", catalog(&entry)),
-            ("/inner", Page::json(&inner)),
+            ("/inner", Page::json(inner)),
             ("/pointer", Page::json(pointer)),
             ("/card", Page::json(&card)),
         ])
     };
     let discover = |site: Site| mcpmini(&Scratch::new(), &["discover", "--standard", &site.host()]);
-    let found = discover(site("ai-catalog+json", "/inner", &hash(&inner)));
+    let found = discover(site("ai-catalog+json", "/inner", &hash(inner)));
     assert!(found.out.starts_with("com.example/weather\t"), "{found:?}");
     let found = discover(site("ai-catalog+json", "/inner", &hash("other")));
     assert_eq!((found.code, found.out.as_str()), (4, ""), "{found:?}");

@@ -183,7 +183,7 @@ impl<'a> Consent<'a> {
             let file = LockFile::read(path).map_err(|error| refusal::no_lock(&error))?;
             let locked = file.get(&self.key.name).cloned();
             self.locked = Some(locked.ok_or_else(|| self.not_locked(path))?);
-        } else if self.mode == Mode::Strict && self.record.is_none() {
+        } else if self.mode == Mode::Strict && self.record.is_none() && !self.is_looked_over() {
             return Err(self.not_accepted());
         }
         if let (Some(record), true) = (&mut self.record, self.approved) {
@@ -192,6 +192,11 @@ impl<'a> Consent<'a> {
             record.accepted.command = self.observed.command;
         }
         Ok(())
+    }
+
+    /// Whether the server stands in no file yet, and the user wants to see whether it should.
+    fn is_looked_over(&self) -> bool {
+        !self.resolved.is_stored && matches!(self.run.command(), Command::Add(_) | Command::Card(_))
     }
 
     /// Whether the server must be as a lock file says, in every respect.
@@ -227,7 +232,9 @@ impl<'a> Consent<'a> {
     /// the next time.
     pub(super) fn save(&mut self) {
         let is_remembered = self.locked.is_none() && self.mode != Mode::Off && self.enforces;
-        if !is_remembered || !self.met || !self.is_news() {
+        // Strictly, nothing is known of a server but what the user has accepted.
+        let is_unknown = self.mode == Mode::Strict && self.record.is_none();
+        if !is_remembered || is_unknown || !self.met || !self.is_news() {
             return;
         }
         let (mode, approved, attended) = (self.mode, self.approved, self.attended);
