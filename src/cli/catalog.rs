@@ -114,6 +114,14 @@ impl Catalog {
                 contact.watcher.consent.note_no_list();
                 Ok(None)
             }
+            Err(error) if matches!(error.exit, Exit::Timeout | Exit::Protocol) => {
+                let text = format!(
+                    "the tools were asked for, to hold \"{name}\" to what was accepted: {}",
+                    error.message
+                );
+                let error = Error { message: text, ..error };
+                Err(error.hint("MCPMINI_TRUST=off asks for none, and holds the server to nothing"))
+            }
             Err(error) => Err(error),
         }
     }
