@@ -73,6 +73,38 @@ fn info_holds_a_server_against_its_card() {
 }
 
 #[test]
+fn where_trust_is_strict_a_server_must_be_as_its_card_says() {
+    let scratch = Scratch::new();
+    let site = Site::new(&[(PLACE, Page::json(CARD))]);
+    let strict = |words: &[&str]| run(scratch.mcpmini(words).env("MCPMINI_TRUST", "strict"));
+    let differs = "the server is not as its card says: version: the card says 1.2.0, the server 2";
+    let site = site.serving(r#"{"name":"weather","version":"2"}"#);
+    let shown = strict(&["card", &site.at("/mcp"), "--connect"]);
+    assert_eq!(shown.code, 8, "{shown:?}");
+    assert!(
+        shown.out.contains("\ndiffers      version") && shown.err.contains(differs),
+        "{shown:?}"
+    );
+    let refused = strict(&["add", &site.at("/mcp")]);
+    assert_eq!((refused.code, entries(&scratch).as_str()), (8, "null"), "{refused:?}");
+    assert!(refused.err.contains(differs), "{refused:?}");
+    let site = site.serving(INFO);
+    assert_eq!(strict(&["card", &site.at("/mcp"), "--connect"]).code, 0);
+    assert_eq!(strict(&["add", &site.at("/mcp")]).code, 0);
+    // To add it is not yet to accept it.
+    let unaccepted = strict(&["tools", "weather"]);
+    assert_eq!(unaccepted.code, 8, "{unaccepted:?}");
+    let shown = strict(&["trust", "show", "weather"]);
+    let (_, digest) = shown.out.rsplit_once("digest       ").unwrap();
+    assert_eq!(strict(&["trust", "add", "weather", "--accept", digest.trim()]).code, 0);
+    assert_eq!(strict(&["tools", "weather"]).code, 0);
+    assert_eq!(strict(&["info", "weather"]).code, 0);
+    // Elsewhere it is a remark.
+    let site = site.serving(r#"{"name":"weather","version":"3"}"#);
+    assert_eq!(mcpmini(&scratch, &["card", &site.at("/mcp"), "--connect"]).code, 0);
+}
+
+#[test]
 fn a_server_of_another_host_is_added_only_when_it_is_accepted() {
     let scratch = Scratch::new();
     let other = Site::new(&[]).serving(INFO);
@@ -98,6 +130,34 @@ fn a_server_of_another_host_is_added_only_when_it_is_accepted() {
     let words = ["add", &url, "--force", "--refresh", "--accept", &digest(&refused.err)];
     let moved = mcpmini(&scratch, &words);
     assert_eq!(moved.code, 8, "{moved:?}");
+}
+
+#[test]
+fn a_policy_says_what_becomes_of_servers_of_other_hosts() {
+    let scratch = Scratch::new();
+    let other = Site::new(&[]).serving(INFO);
+    let card = CARD.replace("$O", &other.server.origin);
+    let site = Site::new(&[(PLACE, Page::json(&card))]);
+    let url = site.at("/mcp").replace("127.0.0.1", "localhost");
+    std::fs::create_dir_all(scratch.path(".config/mcpmini")).unwrap();
+    let policy = |value: &str| {
+        let text = format!("cross_domain = \"{value}\"\n");
+        scratch.write(".config/mcpmini/policy.toml", text);
+    };
+    policy("ask");
+    let asked = mcpmini(&scratch, &["add", &url]);
+    assert_eq!((asked.code, other.asked().len()), (8, 0), "{asked:?}");
+    let accept = ["add", &url, "--accept", &digest(&asked.err)];
+    policy("deny");
+    let denied = mcpmini(&scratch, &accept);
+    assert_eq!((denied.code, other.asked().len()), (8, 0), "{denied:?}");
+    assert!(denied.err.contains("it is on another host, and cross_domain is deny"), "{denied:?}");
+    assert_eq!(entries(&scratch), "null");
+    policy("allow");
+    assert_eq!(mcpmini(&scratch, &["add", &url]).code, 0);
+    // A file is no domain: what it says is always asked about.
+    let file = format!("file:{}", scratch.write("card.json", &card));
+    assert_eq!(mcpmini(&scratch, &["add", &file]).code, 8);
 }
 
 #[test]
@@ -251,9 +311,7 @@ fn a_hash_of_a_catalog_or_of_a_pointer_is_no_hash_of_the_card() {
     let card = CARD.replace("$O/mcp", "http://127.0.0.1:9/mcp");
     let catalog =
         |entry: &str| Page::json(&format!(r#"{{"specVersion":"1.0","entries":[{entry}]}}"#));
-    let inner = format!(
-        r#"{{"specVersion":"1.0","entries":[{{"identifier":"x","type":"application/mcp-server-card+json","url":"/card"}}]}}"#
-    );
+    let inner = r#"{"specVersion":"1.0","entries":[{"identifier":"x","type":"application/mcp-server-card+json","url":"/card"}]}"#;
     let pointer = r#"{"name":"weather","serverCard":"/card"}"#;
     let site = |kind: &str, url: &str, digest: &str| {
         let entry = format!(
@@ -261,13 +319,13 @@ fn a_hash_of_a_catalog_or_of_a_pointer_is_no_hash_of_the_card() {
         );
         Site::new(&[
             ("/.well-known/ai-catalog.json", catalog(&entry)),
-            ("/inner", Page::json(&inner)),
+            ("/inner", Page::json(inner)),
             ("/pointer", Page::json(pointer)),
             ("/card", Page::json(&card)),
         ])
     };
     let discover = |site: Site| mcpmini(&Scratch::new(), &["discover", "--standard", &site.host()]);
-    let found = discover(site("ai-catalog+json", "/inner", &hash(&inner)));
+    let found = discover(site("ai-catalog+json", "/inner", &hash(inner)));
     assert!(found.out.starts_with("com.example/weather\t"), "{found:?}");
     let found = discover(site("ai-catalog+json", "/inner", &hash("other")));
     assert_eq!((found.code, found.out.as_str()), (4, ""), "{found:?}");

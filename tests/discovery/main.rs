@@ -19,3 +19,4 @@ mod places;
 mod publishers;
 mod registry;
 mod site;
+mod story;

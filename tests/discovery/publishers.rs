@@ -151,3 +151,36 @@ fn who_has_signed_is_not_known_when_it_cannot_be_asked() {
     assert_eq!(world.expect(&["trust", "diff", "weather"], 0, "").out, "");
     assert_eq!(world.publisher()["identity"], IDENTITY);
 }
+
+#[test]
+fn keys_and_domains_are_remembered_when_they_are_verified() {
+    let vectors = format!("{}/tests/vectors/own", env!("CARGO_MANIFEST_DIR"));
+    let vectors = |name: &str| format!("{vectors}/{name}");
+    let key = (vectors("key.pub"), vectors("anywhere-key.sigstore.json"));
+    let domain = (vectors("catalog-anywhere.json"), vectors("did.json"));
+    for (words, kind, identity) in [
+        (
+            ["--public-key", &key.0, "--bundle", &key.1, "--trusted-root", "root.json"],
+            "key",
+            "sha256:",
+        ),
+        (
+            ["--did", "did:web:example.com", "--catalog", &domain.0, "--did-document", &domain.1],
+            "did-web",
+            "did:web:example.com",
+        ),
+    ] {
+        let world = World::new();
+        world.site.put(BUNDLE, Page { status: "404 Not Found", ..Page::json("{}") });
+        let url = world.site.at(PLACE);
+        assert_eq!(world.add(&[]).code, 0);
+        world.expect(&[&["card", "verify", &url], &words[..]].concat(), 0, "is signed");
+        let publisher = world.publisher();
+        assert_eq!(publisher["kind"], kind);
+        assert!(publisher["identity"].as_str().unwrap().starts_with(identity), "{publisher}");
+        assert_eq!(publisher["keyId"].is_string(), kind == "did-web", "{publisher}");
+        // That nothing lies beside the card says nothing about these.
+        world.expect(&["card", "weather"], 0, "signature    none");
+        assert_eq!(world.publisher(), publisher);
+    }
+}

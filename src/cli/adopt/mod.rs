@@ -74,7 +74,10 @@ pub(super) fn place<'w>(
                 Err(usage(&error.to_string()))
             }
             Ok(Word::Command(_)) => {
-                let hint = "mcpmini add NAME -- COMMAND ARG...";
+                let hint = match discover::registry_name(word) {
+                    Some(name) => format!("of the registry: mcpmini add {name}"),
+                    None => "mcpmini add NAME -- COMMAND ARG...".to_owned(),
+                };
                 Err(usage("a command needs a NAME").hint(hint))
             }
             _ => Ok(None),
@@ -155,7 +158,10 @@ fn heed(
 ) -> Result<Option<Asked>, Error> {
     match asked {
         None => Ok(None),
-        Some(Ok(asked)) => Ok(Some(asked)),
+        Some(Ok(asked)) => {
+            discover::heed(run, &asked.differing)?;
+            Ok(Some(asked))
+        }
         Some(Err(error)) if error.exit == Exit::Auth => {
             run.warn(&format!("the server wants to know who is asking: mcpmini login {name}"));
             Ok(None)

@@ -54,7 +54,8 @@ pub(super) async fn run(
     hold(run, card.place(), &signature)?;
     match live {
         Some(Err(error)) => Err(error),
-        _ => Ok(Exit::Ok),
+        Some(Ok(asked)) => discover::heed(run, &asked.differing).map(|()| Exit::Ok),
+        None => Ok(Exit::Ok),
     }
 }
 

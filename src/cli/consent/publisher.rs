@@ -24,7 +24,7 @@ pub(in crate::cli) fn hold_publisher(
     overrides: &Overrides,
     publisher: Publisher,
 ) -> Result<(), Error> {
-    let mut consent = Consent::unchecked(run, resolved, overrides, policy::load(run)?.mode());
+    let mut consent = Consent::unchecked(run, resolved, overrides, policy::load(run)?);
     consent.load()?;
     let is_strict = consent.mode == Mode::Strict;
     let is_revoked = consent.record.as_ref().is_some_and(|record| record.revoked.is_some());
@@ -47,10 +47,18 @@ pub(in crate::cli) fn hold_publisher(
 }
 
 impl Consent<'_> {
-    /// Takes down who has signed the card. That nobody has says something only where somebody had.
+    /// Takes down who has signed the card. That nobody has says something only where somebody had, and
+    /// who has signed in one way says nothing about who has in another.
     fn note_publisher(&mut self, publisher: Publisher) {
         let known = self.record.as_ref().and_then(|record| record.accepted.publisher.as_ref());
-        if known.is_some() || !publisher.is_none() {
+        let says_something = match known {
+            None => !publisher.is_none(),
+            Some(known) => {
+                let is_gone = publisher.is_none() && known.is_beside_the_card();
+                known.is_none() || known.kind == publisher.kind || is_gone
+            }
+        };
+        if says_something {
             self.observed.publisher = Some(publisher);
         }
     }

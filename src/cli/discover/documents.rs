@@ -4,10 +4,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::registry;
+use crate::cli::args::settings::Trust;
 use crate::cli::config::only_file;
 use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
 use crate::cli::explain;
+use crate::cli::policy;
 use crate::cli::run::Run;
 use crate::cli::target;
 use crate::config::{self, Target, Word};
@@ -19,6 +21,7 @@ use crate::protocol::message::{Fault, Sent};
 use crate::protocol::visible::visible;
 use crate::store::{self, Guard};
 use crate::trust;
+use crate::trust::policy::Mode;
 
 /// The longest file that is read, in bytes.
 const FILE_LIMIT: u64 = 8 << 20;
@@ -46,9 +49,20 @@ pub(in crate::cli) struct Access<'a> {
 pub(in crate::cli) fn place(word: &str) -> Result<Place, Error> {
     Place::parse(word).map_err(|error| {
         let error = Error::new(Exit::Usage, error.to_string()).phase(Phase::Usage);
-        error
-            .hint("a host such as example.com, a URL, registry:NAME, or a file such as ./card.json")
+        error.hint(match registry_name(word) {
+            Some(name) => format!("of the registry: {name}"),
+            None => {
+                "a host such as example.com, a URL, registry:NAME, or a file such as ./card.json"
+                    .to_owned()
+            }
+        })
     })
+}
+
+/// How a word would be named that looks like a name of the registry, but could be something else.
+pub(in crate::cli) fn registry_name(word: &str) -> Option<String> {
+    let name = format!("registry:{word}");
+    matches!(Place::parse(&name), Ok(Place::Registry { .. })).then_some(name)
 }
 
 /// The same for a command that also takes a server of the configuration: its card if it was made
@@ -87,7 +101,15 @@ pub(in crate::cli) fn documents(run: &Run<'_>, access: &Access<'_>) -> Result<Do
         crate::cache::Mode::Refresh => Reuse::Checked,
         crate::cache::Mode::Off => Reuse::Never,
     };
-    Ok(Documents::new(fetcher, limits(run), reuse, access.allow_http, run.env))
+    let mut documents = Documents::new(fetcher, limits(run), reuse, access.allow_http, run.env);
+    documents.takes_stale = !is_strict(run)?;
+    Ok(documents)
+}
+
+/// Whether only the user's word counts.
+pub(in crate::cli) fn is_strict(run: &Run<'_>) -> Result<bool, Error> {
+    let is_said = run.settings.trust == Trust::Strict;
+    Ok(is_said || policy::load(run)?.mode() == Mode::Strict)
 }
 
 /// How long documents may take: as long as `--timeout` says for each, and twice that for all.

@@ -15,12 +15,12 @@ pub(super) mod signature;
 pub(super) use answers::Said;
 pub(super) use documents::{
     Access, admit, documents, fetcher, findings, is_named, limits, options, place, place_or_name,
-    read_file,
+    read_file, registry_name,
 };
 pub(super) use entry::entry;
 pub(super) use failure::{choose, nothing};
 pub(super) use line::{json, package_json};
-pub(super) use live::{Asked, Stranger, ask, differences_json, held, of as live, push_asked};
+pub(super) use live::{Asked, Stranger, ask, differences_json, heed, held, of as live, push_asked};
 pub(super) use origin::{Origin, origin, publisher};
 pub(super) use registry::{registry, unregistered};
 pub(super) use sheet::said;

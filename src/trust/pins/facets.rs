@@ -129,6 +129,12 @@ impl Publisher {
         }
     }
 
+    /// Whether what says so lies beside the card, where everybody looks for it; keys and catalogs of
+    /// domains are looked at only by who knows them.
+    pub fn is_beside_the_card(&self) -> bool {
+        self.kind == "sigstore"
+    }
+
     /// Whether there was no signature.
     pub fn is_none(&self) -> bool {
         self.kind == "none"
