@@ -88,7 +88,8 @@ pub struct Discover {
 #[argh(example = "mcpmini card verify card.json --identity $who --issuer $provider")]
 #[argh(example = "mcpmini card verify https://mcp.example.com/mcp --public-key their.pub")]
 pub struct Card {
-    /// ask the server itself, and tell where it differs from its card
+    /// ask the server itself, and tell where it differs from its card; the card may be one of its
+    /// resources then
     #[argh(switch)]
     pub connect: bool,
 

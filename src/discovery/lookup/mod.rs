@@ -83,6 +83,8 @@ pub enum Way {
     File,
     /// In a registry.
     Registry,
+    /// Among the resources of the server itself.
+    Resource,
 }
 
 /// A manifest whose endpoint is not in the card that it points to.
@@ -261,6 +263,7 @@ impl Way {
             Way::Named => "document",
             Way::File => "file",
             Way::Registry => "registry",
+            Way::Resource => "resource",
         }
     }
 }
