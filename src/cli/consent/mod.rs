@@ -26,7 +26,7 @@ use super::errors::Error;
 use super::run::Run;
 use crate::config::{self, Digest, Layer, Overrides, Resolved};
 use crate::env::Env;
-use crate::trust::pins::{self, Change, Facets, Key, LockFile, Mode, Record, Store, Texts, Use};
+use crate::trust::pins::{Change, Facets, Key, LockFile, Mode, Record, Store, Texts, Use};
 use crate::trust::policy;
 
 /// What a server is held to, and what is learnt of it.
@@ -71,7 +71,7 @@ impl<'a> Consent<'a> {
         resolved: &Resolved,
         overrides: &Overrides,
         policy: policy::Mode,
-    ) -> Result<Consent<'a>, Error> {
+    ) -> Result<Box<Consent<'a>>, Error> {
         let lock = run.globals.lock.as_ref().filter(|_| !matches!(run.command(), Command::Lock(_)));
         if lock.is_some() && (overrides.cwd.is_some() || overrides.inherit_env) {
             return Err(refusal::elsewhere());
@@ -84,10 +84,11 @@ impl<'a> Consent<'a> {
             (None, Trust::FirstUse | Trust::Off) => Mode::FirstUse,
         };
         let layer = resolved.origin.layer();
-        let mut consent = Consent {
+        let (key, observed) = Key::and_definition(resolved, overrides, run.env);
+        let mut consent = Box::new(Consent {
             run,
             store: Store::new(run.env),
-            key: Key::of(resolved, overrides, run.env),
+            key,
             mode,
             resolved: resolved.clone(),
             overrides: overrides.clone(),
@@ -100,7 +101,7 @@ impl<'a> Consent<'a> {
                 || run.access.issuer.is_some(),
             locked: None,
             record: None,
-            observed: pins::of_definition(resolved),
+            observed,
             texts: Texts::default(),
             list: None,
             used: BTreeSet::new(),
@@ -108,10 +109,15 @@ impl<'a> Consent<'a> {
             amended: false,
             refusal: None,
             told: Vec::new(),
-        };
+        });
         consent.look_up()?;
         consent.check()?;
         Ok(consent)
+    }
+
+    /// The hash of the server's definition alone, whatever the command line adds to it.
+    pub(super) fn definition(&self) -> Digest {
+        self.resolved.identity()
     }
 
     fn look_up(&mut self) -> Result<(), Error> {

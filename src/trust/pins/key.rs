@@ -22,17 +22,25 @@ impl Key {
     /// The key of a server that is used with these flags. More arguments or variables make another
     /// server: it may well have other tools.
     pub fn of(resolved: &Resolved, overrides: &Overrides, env: &Env) -> Key {
+        Key::and_definition(resolved, overrides, env).0
+    }
+
+    /// The same, and what is known of the server before it is started or reached: both need the
+    /// hash of its command.
+    pub fn and_definition(resolved: &Resolved, overrides: &Overrides, env: &Env) -> (Key, Facets) {
+        let definition = of_definition(resolved);
         let mut parts = match &resolved.definition.target {
             _ if resolved.is_stored => {
                 let path = resolved.origin.path().map(Path::to_string_lossy).unwrap_or_default();
                 vec!["name".to_owned(), path.into(), resolved.name.clone()]
             }
             Target::Http(target) => vec!["url".to_owned(), canonical_url(&target.url)],
-            Target::Stdio(target) => {
+            Target::Stdio(_) => {
                 // A relative path means another program in another directory.
                 let cwd = overrides.cwd.as_deref().or(env.cwd.as_deref());
                 let cwd = cwd.map(Path::to_string_lossy).unwrap_or_default();
-                vec!["cmd".to_owned(), command(target).to_string(), cwd.into()]
+                let command = definition.command.expect("a program has a command");
+                vec!["cmd".to_owned(), command.to_string(), cwd.into()]
             }
         };
         parts.extend(overrides.args.iter().cloned());
@@ -46,7 +54,7 @@ impl Key {
             Target::Http(target) if !resolved.is_stored => address(&target.url),
             _ => resolved.name.clone(),
         };
-        Key { file, name }
+        (Key { file, name }, definition)
     }
 }
 
