@@ -33,8 +33,9 @@ const LARGEST: u32 = 14;
 const SIZES: usize = (LARGEST - SMALLEST + 1) as usize;
 
 /// Small blocks from its own room, all others from the system.
+// What is always used stands before what mostly is not, so that it shares a page with others.
+#[repr(C)]
 pub(crate) struct Nursery {
-    // What is always used stands before what mostly is not, so that it shares a page with others.
     is_busy: AtomicBool,
     books: UnsafeCell<Books>,
     room: UnsafeCell<Room>,
