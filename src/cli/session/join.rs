@@ -30,7 +30,7 @@ pub(in super::super) fn target(
     }
     let trace = run.trace(&contact.server.name);
     let (server, identity) =
-        (contact.server.name.clone(), contact.watcher.consent.definition().to_string());
+        (contact.server.name.clone(), contact.watcher.consent.identity().to_string());
     let opening = Opening { server, identity, abilities };
     Ok(Some(shared::Target { socket, opening, trace }))
 }
