@@ -359,6 +359,7 @@ fn profile(words: &str) -> Profile {
         },
         probe_timeout: Duration::from_millis(2000),
         start_timeout: Some(Duration::from_secs(30)),
+        greets: words.contains("greets"),
         text_ids: words.contains("text-ids"),
         relays: words.contains("relay"),
         listen: words.contains("listen"),

@@ -46,6 +46,19 @@ impl Catalog {
         Some(Catalog { remembered: true, ..Catalog::read(contact, &pages, revision) })
     }
 
+    /// The tools, as far as they are remembered, whose arguments go into headers as well, so that none
+    /// of them can be called without its schema (2026-07-28, Custom Headers from Tool Parameters).
+    pub(super) fn mirroring(contact: &Contact<'_>) -> Vec<String> {
+        let mirrors = contact.known_revision().is_none_or(|revision| revision.mirrored_headers);
+        let stored = Some(contact).filter(|contact| mirrors && contact.is_http());
+        let tools = stored.and_then(Catalog::stored).map(|catalog| catalog.tools);
+        let is_mirrored = |tool: &Tool| {
+            let annotated = tool.input_schema().map(headers::mirrored);
+            annotated.is_some_and(|it| it.is_ok_and(|annotated| !annotated.is_empty()))
+        };
+        tools.into_iter().flatten().filter(is_mirrored).map(|tool| tool.name).collect()
+    }
+
     /// Asks the server for its tools, and remembers them if the server allows it.
     pub(super) async fn fetch(contact: &mut Contact<'_>) -> Result<Catalog, Error> {
         let mut pages = Vec::new();
@@ -53,7 +66,10 @@ impl Catalog {
             pages.push(page);
             Ok(())
         };
-        listing::fetch(contact, method::LIST_TOOLS, keep).await?;
+        let is_looking = std::mem::replace(&mut contact.watcher.consent.looking, true);
+        let fetched = listing::fetch(contact, method::LIST_TOOLS, keep).await;
+        contact.watcher.consent.looking = is_looking;
+        fetched?;
         let Some(revision) = contact.known_revision() else {
             return Err(Error::new(Exit::Bug, "a session without a revision has answered"));
         };
@@ -188,4 +204,18 @@ impl Catalog {
 /// The tools of some pages, each as its JSON text.
 fn texts(pages: &[Json]) -> impl Iterator<Item = &str> + Clone {
     pages.iter().flat_map(|page| listing::items(page, method::LIST_TOOLS))
+}
+
+/// The error for a call that was not sent because more had to be known about its tool first. Whatever
+/// became of that request, the tool was not run.
+pub(super) fn unsent(error: Error) -> Error {
+    let message = format!("the tools could not be listed: {}", error.message);
+    match (error.phase, error.exit) {
+        (Some(Phase::Request), Exit::Lost) => {
+            Error { exit: Exit::Unreachable, message, hint: None, ..error }.retryable(true)
+        }
+        (Some(Phase::Request), Exit::Timeout) => Error { message, ..error },
+        _ => error,
+    }
+    .sent(Sent::No)
 }

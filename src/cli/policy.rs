@@ -12,11 +12,13 @@ use super::run::Run;
 use super::signed;
 use super::target;
 use crate::config::{self, Endpoint, Entry, Overrides, Server, quoting};
-use crate::net::{self, Source};
+use crate::net::{self, Address, Source};
 use crate::protocol::json;
 use crate::protocol::message::Sent;
 use crate::protocol::params::Members;
-use crate::trust::policy::{Asked, Decision, LIST_LIMIT, Policies, PolicyError, Rule, store_list};
+use crate::trust::policy::{
+    Asked, CrossDomain, Decision, LIST_LIMIT, Policies, PolicyError, Rule, store_list,
+};
 use crate::trust::signature::{BUNDLE_LIMIT, BUNDLE_SUFFIX};
 
 /// What lists are asked for as.
@@ -61,10 +63,35 @@ fn admit_or(
     }
 }
 
+/// Whether the policies let a server be added that a document of another domain leads to, without
+/// asking the user.
+///
+/// # Errors
+/// When they let it be added in no case.
+pub(super) fn allows_cross_domain(
+    run: &Run<'_>,
+    endpoint: &Address,
+    why: &str,
+) -> Result<bool, Error> {
+    match load(run)?.cross_domain() {
+        (CrossDomain::Allow, _) => Ok(true),
+        (CrossDomain::Ask, _) => Ok(false),
+        (CrossDomain::Deny, path) => {
+            let path = path.map(|path| path.display().to_string()).unwrap_or_default();
+            let text = format!(
+                "the policy {path} does not admit {}: {why}, and cross_domain is deny",
+                endpoint.origin()
+            );
+            let error = Error::new(Exit::Trust, text).phase(Phase::Trust).sent(Sent::No);
+            Err(error.hint("if you know the server, add it by its own URL"))
+        }
+    }
+}
+
 /// Lets a definition pass that may be written down: one that the policies admit when it is used.
 pub(super) fn admit_entry(run: &Run<'_>, name: &str, entry: &Entry) -> Result<(), Error> {
     /// What a policy judges; the rest may be secrets that only the use of the server has.
-    const JUDGED: [&str; 4] = ["type", "url", "command", "args"];
+    const JUDGED: [&str; 6] = ["type", "url", "command", "args", "registry", "registryUrl"];
     let policies = load(run)?;
     if policies.is_empty() {
         return Ok(());
@@ -75,8 +102,8 @@ pub(super) fn admit_entry(run: &Run<'_>, name: &str, entry: &Entry) -> Result<()
     let overrides = Overrides { dry_run: true, ..Overrides::default() };
     match config::expand(&resolved, &overrides, run.env) {
         Ok(server) => {
-            let (origin, overrides) = (&resolved.origin, &overrides);
-            let asked = Asked { server: &server, origin, overrides };
+            let (resolved, overrides) = (&resolved, &overrides);
+            let asked = Asked { server: &server, resolved, overrides };
             admit_or(run, policies, &asked, "nothing was written")
         }
         // A variable is not set now, or a program is not there yet.
@@ -155,7 +182,7 @@ fn check(run: &Run<'_>, word: &str) -> Result<Exit, Error> {
     let overrides = Overrides { dry_run: true, ..target::overrides(run)? };
     let resolved = config::resolve(word, run.env, &overrides).map_err(explain::config)?;
     let server = config::expand(&resolved, &overrides, run.env).map_err(explain::config)?;
-    let asked = Asked { server: &server, origin: &resolved.origin, overrides: &overrides };
+    let asked = Asked { server: &server, resolved: &resolved, overrides: &overrides };
     let decisions = judge(run, load(run)?, &asked)?;
     let admitted = decisions.iter().all(|decision| decision.admits);
     match run.settings.output {

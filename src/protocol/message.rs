@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::json::Json;
 use super::jsonrpc::decode::Decoded;
-use super::jsonrpc::{Malformed, Message, Unusual};
+use super::jsonrpc::{Malformed, Message, Request, Unusual};
 use super::revision::Revision;
 use super::session::{About, Fate};
 
@@ -55,6 +55,14 @@ pub struct Head {
 pub enum Incoming {
     /// A message arrived.
     Message(Message),
+    /// The server asks something on the stream that is to carry the response to a request, and so for
+    /// its sake (2025-11-25, Sending Messages to the Server).
+    Asked {
+        /// The request of ours.
+        during: u64,
+        /// The request of the server.
+        request: Request,
+    },
     /// A message arrived in a form that is tolerated but not right; it follows.
     Unusual(Unusual),
     /// The peer would not take a request, and so did not act on it.

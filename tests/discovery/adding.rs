@@ -133,6 +133,34 @@ fn a_server_of_another_host_is_added_only_when_it_is_accepted() {
 }
 
 #[test]
+fn a_policy_says_what_becomes_of_servers_of_other_hosts() {
+    let scratch = Scratch::new();
+    let other = Site::new(&[]).serving(INFO);
+    let card = CARD.replace("$O", &other.server.origin);
+    let site = Site::new(&[(PLACE, Page::json(&card))]);
+    let url = site.at("/mcp").replace("127.0.0.1", "localhost");
+    std::fs::create_dir_all(scratch.path(".config/mcpmini")).unwrap();
+    let policy = |value: &str| {
+        let text = format!("cross_domain = \"{value}\"\n");
+        scratch.write(".config/mcpmini/policy.toml", text);
+    };
+    policy("ask");
+    let asked = mcpmini(&scratch, &["add", &url]);
+    assert_eq!((asked.code, other.asked().len()), (8, 0), "{asked:?}");
+    let accept = ["add", &url, "--accept", &digest(&asked.err)];
+    policy("deny");
+    let denied = mcpmini(&scratch, &accept);
+    assert_eq!((denied.code, other.asked().len()), (8, 0), "{denied:?}");
+    assert!(denied.err.contains("it is on another host, and cross_domain is deny"), "{denied:?}");
+    assert_eq!(entries(&scratch), "null");
+    policy("allow");
+    assert_eq!(mcpmini(&scratch, &["add", &url]).code, 0);
+    // A file is no domain: what it says is always asked about.
+    let file = format!("file:{}", scratch.write("card.json", &card));
+    assert_eq!(mcpmini(&scratch, &["add", &file]).code, 8);
+}
+
+#[test]
 fn what_is_open_is_filled_in_and_secrets_stay_outside() {
     let card = r#"{"name":"a/b","version":"1","description":"d","remotes":[{"type":"streamable-http",
         "url":"$O/{tenant}/mcp","variables":{"tenant":{"isRequired":true,"choices":["x","y z"]}},

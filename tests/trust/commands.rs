@@ -125,6 +125,10 @@ fn a_revoked_server_is_not_used_until_it_is_added_again() {
             assert!(told.contains("the trust in it was taken back"), "{told}");
             assert!(told.contains("mcpmini trust add demo"), "{told}");
         }
+        for more in [&["--env", "A=b"][..], &["--arg=--ttl", "--arg=5"]] {
+            let told = world.expect(&[&ECHO[..], more].concat(), 8, "");
+            assert!(told.contains("mcpmini trust add demo\n"), "{told}");
+        }
         assert_eq!(world.requests(), [] as [String; 0]);
         assert!(world.run(&["trust", "list"]).out.starts_with("demo\trevoked\t"));
         world.expect(&["trust", "accept", "demo", "--accept", ZEROS], 8, "");

@@ -299,3 +299,75 @@ fn a_lock_holds_what_the_command_line_adds() {
     assert_eq!(given(&["--env", "TOKEN=x", "--env", "PYTHONPATH=/evil"]).code, 8);
     assert_eq!(given(&[]).code, 8);
 }
+
+/// The commands that call no tool, and what they ask the server for.
+const QUIET: &[(&[&str], &str)] = &[
+    (&["info", "demo"], "-"),
+    (&["ping", "demo"], "ping"),
+    (&["tools", "demo"], "-"),
+    (&["find", "echo", "demo"], "-"),
+    (&["schema", "demo", "echo"], "-"),
+    (&["resources", "demo"], "resources/list"),
+    (&["read", "demo", "demo://note"], "resources/read"),
+    (&["prompts", "demo"], "prompts/list"),
+    (&["prompt", "demo", "chat"], "prompts/get"),
+    (&["complete", "demo", "prompt:review", "language", "ru"], "completion/complete"),
+    (&["rpc", "demo", "tools/list"], "-"),
+    (&["rpc", "demo", "resources/list"], "resources/list"),
+    (&["skills", "demo"], "resources/read"),
+    (&["watch", "demo", "--max-time", "5s"], "subscriptions/listen"),
+    (&["doctor", "demo", "--max-time", "20s"], "-"),
+];
+
+#[test]
+fn under_a_lock_every_command_looks_at_the_tools_before_it_prints() {
+    for era in ERAS {
+        for (words, request) in QUIET {
+            let world = locked(era);
+            world.patch(json!({ "tools": { "add": { "description": "another" } } }));
+            world.requests();
+            let outcome = ci(&world, words);
+            assert_eq!((outcome.code, &*outcome.out), (8, ""), "{era} {words:?}: {}", outcome.err);
+            let told = "the tool \"add\" has changed";
+            assert!(outcome.err.contains(told), "{era} {words:?}: {}", outcome.err);
+            let sent = world.requests();
+            assert!(!sent.contains(&(*request).to_owned()), "{era} {words:?}: {sent:?}");
+            assert!(sent.contains(&"tools/list".to_owned()), "{era} {words:?}: {sent:?}");
+        }
+    }
+}
+
+#[test]
+fn under_a_lock_a_batch_of_other_requests_looks_first() {
+    for era in ERAS {
+        let world = locked(era);
+        let batch = |world: &World| {
+            let words = ["batch", "demo", "-", "--lock", "mcpmini.lock.json", "--keep-going"];
+            let lines = "{\"method\":\"resources/list\"}\n{\"method\":\"prompts/list\"}\n";
+            run_with_input(&mut world.scratch.mcpmini(words), Some(lines.as_bytes())).code
+        };
+        assert_eq!(batch(&world), 0, "{era}");
+        world.patch(json!({ "tools": { "add": { "description": "another" } } }));
+        world.requests();
+        assert_eq!(batch(&world), 8, "{era}");
+        assert!(!world.requests().contains(&"resources/list".to_owned()), "{era}");
+    }
+}
+
+#[test]
+fn under_a_lock_the_tools_are_asked_for_once() {
+    for era in ERAS {
+        let world = locked(era);
+        for (words, _) in QUIET {
+            if ["doctor", "watch", "rpc", "skills", "complete"].contains(&words[0]) {
+                continue;
+            }
+            world.requests();
+            let outcome = ci(&world, words);
+            assert_eq!((outcome.code, &*outcome.err), (0, ""), "{era} {words:?}");
+            let sent = world.requests();
+            let lists = sent.iter().filter(|sent| *sent == "tools/list").count();
+            assert_eq!(lists, 1, "{era} {words:?}: {sent:?}");
+        }
+    }
+}

@@ -114,6 +114,39 @@ fn without_a_place_to_remember_servers_are_used_all_the_same() {
     assert_eq!((outcome.code, outcome.out.as_str(), outcome.err.as_str()), (0, "hi\n", ""));
 }
 
+#[test]
+fn where_nothing_can_be_remembered_who_relies_on_it_is_told() {
+    let scratch = Scratch::new();
+    let server = demo("");
+    // A file is where the directory should be.
+    scratch.write("file", "");
+    let policy = |text: &str| {
+        fs::create_dir_all(scratch.path(".config/mcpmini")).unwrap();
+        scratch.write(".config/mcpmini/policy.toml", text);
+    };
+    let call = |more: &[&str]| {
+        let words = [&["call", &*server, "echo", "text=hi"][..], more].concat();
+        let mut command = scratch.mcpmini(words);
+        let outcome = run(command.env("MCPMINI_STATE_DIR", scratch.path("file")));
+        assert_eq!((outcome.code, outcome.out.as_str()), (0, "hi\n"), "{}", outcome.err);
+        outcome.err.matches("cannot be remembered, so that changes go unnoticed").count()
+    };
+    assert_eq!((call(&[]), call(&["-v"]), call(&["-q"])), (0, 1, 0));
+    policy("mode = \"tofu\"\n");
+    assert_eq!((call(&[]), call(&["-q"])), (1, 0));
+    policy("mode = \"off\"\n");
+    assert_eq!(call(&[]), 0);
+    if let Some(terminal) = terminal::Terminal::open() {
+        let mut command = scratch.mcpmini(["call", &*server, "echo", "text=hi"]);
+        command.env("MCPMINI_STATE_DIR", scratch.path("file"));
+        let mut child = terminal.attach(&mut command).spawn().unwrap();
+        drop(command);
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+        let shown = terminal.close();
+        assert!(shown.contains("what servers are cannot be remembered"), "{shown}");
+    }
+}
+
 // ---------------------------------------------------------------------------- what has changed
 
 #[test]

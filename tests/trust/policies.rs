@@ -195,3 +195,42 @@ fn an_allowed_command_is_the_same_everywhere() {
         outcome.err
     );
 }
+
+/// A file says where a server was added from. That counts where the file is believed.
+#[test]
+fn what_was_added_from_a_registry_can_be_allowed() {
+    let check = |rule: &str, entry: serde_json::Value, word: &str, more: &[&str]| {
+        let scratch = home(&format!("mode = \"strict\"\n[[allow]]\nkind = \"registry\"\n{rule}\n"));
+        let mut server = json!({ "command": "bin/fine" });
+        server.as_object_mut().unwrap().extend(entry.as_object().unwrap().clone());
+        let file = json!({ "mcpServers": { "s": server } }).to_string();
+        for name in [".config/mcpmini/config.json", "other.json", "p/.mcp.json"] {
+            scratch.write(name, &file);
+        }
+        let words = [&["policy", "check", word][..], more].concat();
+        let mut command = scratch.mcpmini(words);
+        let outcome = run(command.current_dir(scratch.path("p")));
+        assert!([0, 8].contains(&outcome.code), "{}", outcome.err);
+        outcome.code == 0
+    };
+    let entry = |name: &str| json!({ "registry": name });
+    let acme = "namespaces = [\"com.acme/*\"]";
+    assert!(check(acme, entry("com.acme/weather@1.2.0"), "user:s", &[]));
+    assert!(check(acme, entry("com.acme/weather"), "user:s", &[]));
+    assert!(!check(acme, entry("com.acme.evil/weather"), "user:s", &[]));
+    assert!(!check(acme, entry("com.acme/a/b"), "user:s", &[]));
+    assert!(!check(acme, json!({}), "user:s", &[]));
+    assert!(!check(acme, entry("com.acme/weather"), "project:s", &[]), "anybody can write that");
+    assert!(!check(acme, entry("com.acme/weather"), "s", &["--config", "../other.json"]));
+    assert!(!check(acme, entry("com.acme/weather"), "user:s", &["--arg", "x"]));
+    assert!(!check(acme, entry("com.acme/weather"), "user:s", &["--env", "LD_PRELOAD=x"]));
+    assert!(check(acme, entry("com.acme/weather"), "user:s", &["--env", "TOKEN=x"]));
+    let one = "namespaces = [\"com.acme/weather\"]";
+    assert!(check(one, entry("com.acme/weather@2"), "user:s", &[]));
+    assert!(!check(one, entry("com.acme/weather2"), "user:s", &[]));
+    let ours = "base = \"https://r.example/\"\nnamespaces = [\"com.acme/*\"]";
+    let there = json!({ "registry": "com.acme/x@1", "registryUrl": "https://r.example" });
+    assert!(check(ours, there.clone(), "user:s", &[]));
+    assert!(!check(ours, entry("com.acme/x@1"), "user:s", &[]));
+    assert!(!check(acme, there, "user:s", &[]));
+}

@@ -21,6 +21,8 @@ pub(super) struct Consent {
     pub(super) from: String,
     /// What is special about it.
     pub(super) why: &'static str,
+    /// Whether a policy allows it without being asked.
+    pub(super) is_granted: bool,
 }
 
 /// Makes sure that the user has accepted what a document has chosen: this very entry.
@@ -35,7 +37,7 @@ pub(super) fn check(run: &Run<'_>, add: &Add, name: &str, found: &Adoptable) -> 
         }
         None => {}
     }
-    let Some(Consent { from, why }) = &found.consent else { return Ok(()) };
+    let Some(Consent { from, why, is_granted: false }) = &found.consent else { return Ok(()) };
     let effect = effect(run, name, &found.entry)?;
     let text =
         format!("{name}, as {from} says, is added only if you accept it, because {why}: {effect}");

@@ -96,7 +96,8 @@ impl Trust {
                command or address, its name and version, what it can do, its instructions and its \
                tools. It is to be committed: a changed consent_digest is what there is to review. \
                With --lock FILE every other command uses a server only as the file has it, and \
-               fails with exit code 8 otherwise, also when the server is not in the file. What --arg \
+               fails with exit code 8 otherwise, also when the server is not in the file: all of it \
+               is looked at before anything is asked or printed. What --arg \
                and --env add is locked too, and so is the directory of a command that is named by a \
                relative path, as seen from the lock file."
 )]

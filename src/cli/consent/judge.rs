@@ -30,7 +30,13 @@ impl Consent<'_> {
             record.accepted.tools.as_ref().is_some_and(|tools| tools.contains_key(tool))
         };
         let is_watched = self.enforces && self.mode != Mode::Off && !self.looked;
-        is_watched && self.record.as_ref().is_some_and(is_accepted)
+        is_watched && (self.is_locked() || self.record.as_ref().is_some_and(is_accepted))
+    }
+
+    /// Whether everything is to be looked at before anything is asked of the server, and was not
+    /// yet.
+    pub(in crate::cli) fn wants_everything(&self) -> bool {
+        self.is_locked() && !self.looked && !self.looking
     }
 
     /// Says that a tool is going to be called.

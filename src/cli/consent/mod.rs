@@ -30,8 +30,10 @@ use super::errors::Error;
 use super::run::Run;
 use crate::config::{self, Digest, Endpoint, Layer, Overrides, Resolved, Server};
 use crate::env::Env;
-use crate::trust::pins::{self, Change, Facets, Key, LockFile, Mode, Record, Store, Texts, Use};
-use crate::trust::policy;
+use crate::trust::pins::{
+    self, Change, Facets, Key, LockFile, Mode, PinError, Record, Store, Texts, Use,
+};
+use crate::trust::policy::{self, Policies};
 
 /// What a server is held to, and what is learnt of it.
 #[derive(Debug)]
@@ -40,6 +42,8 @@ pub(super) struct Consent<'a> {
     pub(super) store: Store,
     pub(super) key: Key,
     mode: Mode,
+    /// Whether somebody has said that servers are to be held to what they were.
+    is_relied_on: bool,
     /// The server, as it was found.
     pub(super) resolved: Resolved,
     overrides: Overrides,
@@ -64,6 +68,8 @@ pub(super) struct Consent<'a> {
     list: Option<Digest>,
     /// Whether the tools were looked at on this connection, or the server has none to show.
     looked: bool,
+    /// Whether the tools are being looked at.
+    pub(super) looking: bool,
     /// Whether a session with the server was open.
     opened: bool,
     used: Use,
@@ -82,9 +88,9 @@ impl<'a> Consent<'a> {
         run: &'a Run<'a>,
         resolved: &Resolved,
         overrides: &Overrides,
-        policy: policy::Mode,
+        policies: &Policies,
     ) -> Result<Consent<'a>, Error> {
-        let mut consent = Consent::unchecked(run, resolved, overrides, policy);
+        let mut consent = Consent::unchecked(run, resolved, overrides, policies);
         if consent.lock.is_some() && (overrides.cwd.is_some() || overrides.inherit_env) {
             return Err(refusal::elsewhere());
         }
@@ -98,8 +104,9 @@ impl<'a> Consent<'a> {
         run: &'a Run<'a>,
         resolved: &Resolved,
         overrides: &Overrides,
-        policy: policy::Mode,
+        policies: &Policies,
     ) -> Consent<'a> {
+        let policy = policies.mode();
         let lock = run.globals.lock.as_ref().filter(|_| !matches!(run.command(), Command::Lock(_)));
         let looks = matches!(run.command(), Command::Trust(_) | Command::Lock(_));
         let mode = match (lock, run.settings.trust) {
@@ -116,6 +123,8 @@ impl<'a> Consent<'a> {
             store: Store::new(run.env),
             key: Key::of(resolved, overrides, run.env),
             mode,
+            is_relied_on: mode == Mode::Strict
+                || !policies.is_empty() && policy != policy::Mode::Off,
             resolved: resolved.clone(),
             overrides: overrides.clone(),
             enforces: !matches!(run.command(), Command::Trust(_) | Command::Logout(_)),
@@ -133,6 +142,7 @@ impl<'a> Consent<'a> {
             texts: Texts::default(),
             list: None,
             looked: false,
+            looking: false,
             opened: false,
             used: BTreeSet::new(),
             met: false,
@@ -150,11 +160,21 @@ impl<'a> Consent<'a> {
 
     fn look_up(&mut self) -> Result<(), Error> {
         self.load()?;
-        if let Some(record) = &self.record
-            && record.revoked.is_some()
-            && self.enforces
-        {
+        let load = |key| self.store.load(key).map_err(|error| refusal::unreadable(&error));
+        let is_revoked =
+            |record: &Option<Record>| record.as_ref().is_some_and(|it| it.revoked.is_some());
+        if is_revoked(&self.record) && self.enforces {
             return Err(self.revoked());
+        }
+        if !self.overrides.args.is_empty() || !self.overrides.env.is_empty() {
+            // More arguments or variables do not make a revoked server a good one.
+            let plain = Overrides { args: Vec::new(), env: Vec::new(), ..self.overrides.clone() };
+            let known = load(&Key::of(&self.resolved, &plain, self.run.env))?;
+            if is_revoked(&known) && self.enforces {
+                // It is the plain one that is to be trusted again.
+                self.overrides = plain;
+                return Err(self.revoked());
+            }
         }
         if !self.enforces || self.mode == Mode::Off {
             return Ok(());
@@ -235,8 +255,17 @@ impl<'a> Consent<'a> {
             (*record != before, ())
         });
         if let Err(error) = saved {
-            let name = &self.key.name;
-            self.run.remark(&format!("{name}: what it is cannot be remembered: {error}"));
+            self.tell_unsaved(&error);
+        }
+    }
+
+    /// Tells that changes will go unnoticed: to people, and to everybody where somebody relies on
+    /// their being noticed. A script that runs where nothing can be written knows.
+    fn tell_unsaved(&self, error: &PinError) {
+        let has_reader = self.run.env.terminals.stderr || 0 < self.run.globals.verbose;
+        if has_reader || self.is_relied_on {
+            let text = "what servers are cannot be remembered, so that changes go unnoticed";
+            self.run.warn(&format!("{text}: {error}"));
         }
     }
 

@@ -24,7 +24,7 @@ pub(in crate::cli) fn hold_publisher(
     overrides: &Overrides,
     publisher: Publisher,
 ) -> Result<(), Error> {
-    let mut consent = Consent::unchecked(run, resolved, overrides, policy::load(run)?.mode());
+    let mut consent = Consent::unchecked(run, resolved, overrides, policy::load(run)?);
     consent.load()?;
     let is_strict = consent.mode == Mode::Strict;
     let is_revoked = consent.record.as_ref().is_some_and(|record| record.revoked.is_some());

@@ -27,6 +27,33 @@ impl Contact<'_> {
     }
 }
 
+impl Contact<'_> {
+    /// Under `--lock`, looks at all of the server before anything else is asked of it, or said about
+    /// it.
+    pub(in crate::cli) async fn hold_to_lock(&mut self) -> Result<(), Error> {
+        if !self.watcher.consent.wants_everything() {
+            return Ok(());
+        }
+        self.watcher.consent.looking = true;
+        // It makes requests of its own, which come here again.
+        let looked = Box::pin(self.look_at_everything()).await;
+        self.watcher.consent.looking = false;
+        looked
+    }
+
+    async fn look_at_everything(&mut self) -> Result<(), Error> {
+        self.settle().await?;
+        match Catalog::get(self).await {
+            Ok(_) => {}
+            Err(error) if listing::is_unlisted(&error) => {
+                self.watcher.consent.note_tools(std::iter::empty());
+            }
+            Err(error) => return Err(error),
+        }
+        self.watcher.consent.check()
+    }
+}
+
 impl Consent<'_> {
     /// Whether the definition leads to another place or another command than the one that was
     /// accepted. Then it is neither started nor reached to look at it.

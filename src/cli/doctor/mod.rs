@@ -47,7 +47,12 @@ pub(super) async fn run(
     let begun = Instant::now();
     // A file that cannot be read is to be told before anybody is asked.
     let baseline = doctor.baseline.as_deref().map(|path| Baseline::read(run, path)).transpose()?;
-    let contact = Contact::find(run, &doctor.server, executor)?;
+    let mut contact = Contact::find(run, &doctor.server, executor)?;
+    if contact.watcher.consent.wants_everything() {
+        let held = contact.hold_to_lock().await;
+        contact.close().await;
+        held?;
+    }
     let server = contact.target()?;
     // It signs what goes to the server; kept until the end, because it holds the token.
     let authorizer = contact.loaded_authorizer(&server)?;

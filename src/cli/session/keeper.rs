@@ -87,6 +87,20 @@ struct Asked {
     asker: Asker,
 }
 
+/// Whose request a question is about.
+enum Caller {
+    /// No request is under way.
+    Nobody,
+    /// This visitor's.
+    Known(Rc<Visitor>),
+    /// That of one of several visitors.
+    OneOfSeveral,
+}
+
+/// What a server is told whose question cannot be handed on.
+const UNKNOWN_CALLER: &str =
+    "several calls are under way, and nothing tells which of them the question is about";
+
 /// Keeps one server.
 pub(super) struct Keeper<'a> {
     contact: Contact<'a>,
@@ -362,27 +376,45 @@ impl<'a> Keeper<'a> {
         }
     }
 
-    /// The visitor whose requests are under way, if there is only one.
-    fn only_caller(&self) -> Option<Rc<Visitor>> {
+    /// Whose request a question is about: that on whose stream it came, or any, if all that are under
+    /// way are of one visitor.
+    fn caller(&self, question: &Question) -> Caller {
+        if let Some(errand) = question.during.and_then(|ticket| self.flights.tag(ticket)) {
+            return Caller::Known(errand.visitor.clone());
+        }
         let mut callers = self.flights.flying().map(|errand| &errand.visitor);
-        let caller = callers.next()?;
-        callers.all(|other| other.number == caller.number).then(|| caller.clone())
+        match callers.next() {
+            None => Caller::Nobody,
+            Some(first) if callers.all(|other| other.number == first.number) => {
+                Caller::Known(first.clone())
+            }
+            Some(_) => Caller::OneOfSeveral,
+        }
     }
 
-    /// Asks the visitor whose request the server works on, if there is only one and it can answer;
-    /// else answers as the session's own command line says. When that has no answer either, the
-    /// visitor should know of the question that its call may fail for.
+    /// Asks the visitor whose request the server works on, if that is known and it can answer; else
+    /// answers as the session's own command line says. When that has no answer either, the visitor
+    /// should know of the question that its call may fail for. Who is not known is not asked: the
+    /// question of one call must not be answered by another.
     fn ask(&mut self, question: Question) {
         let answerable = can_answer(self.contact.watcher.abilities(), &question);
         let fits = |caller: &Rc<Visitor>| !answerable || can_answer(caller.abilities, &question);
-        match self.only_caller().filter(fits) {
-            Some(caller) => {
+        match self.caller(&question) {
+            Caller::OneOfSeveral if !answerable => {
+                let (name, method) = (&self.contact.server.name, &question.method);
+                self.contact.run.warn(&format!(
+                    "{name}: a question of the server ({method}) was refused: several calls are under \
+                     way, and nothing tells which of them it is about; give its answer to `session`"
+                ));
+                self.answer(question.from, Err(ErrorObject::internal(UNKNOWN_CALLER)));
+            }
+            Caller::Known(caller) if fits(&caller) => {
                 self.asked += 1;
                 caller.ask(self.asked, &question.method, question.params.as_ref());
                 let (number, visitor) = (self.asked, caller.number);
                 self.questions.push(Asked { number, visitor, asker: question.from });
             }
-            None => {
+            _ => {
                 let Ok((link, watcher)) = self.contact.link() else { return };
                 let answer = match watcher.asked(&question) {
                     Reply::Answer(answer) => answer,

@@ -148,7 +148,7 @@ fn consent<'a>(run: &'a Run<'a>, word: &str) -> Result<Consent<'a>, Error> {
     let overrides = target::overrides(run)?;
     let resolved = config::resolve(word, run.env, &overrides).map_err(explain::config)?;
     crate::trust::admit(&resolved, run.env, &overrides).map_err(explain::trust)?;
-    Consent::open(run, &resolved, &overrides, policy::load(run)?.mode())
+    Consent::open(run, &resolved, &overrides, policy::load(run)?)
 }
 
 /// Why what was decided cannot be written down.

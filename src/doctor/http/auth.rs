@@ -25,29 +25,35 @@ pub(super) const CHECKS: &[Check<Site>] = &[
     Check {
         id: "auth-none",
         title: "without credentials nothing is answered",
-        clause: "MCP 2025-11-25, Transports, Security Warning, item 3; 2026-07-28, Streamable HTTP, Security & Endpoint, item 3; Authorization, Token Handling",
-        fix: "Answer every request without a token (POST, GET and DELETE) with 401. If the server is open on purpose, put this into a --baseline.",
+        clause: "MCP 2025-11-25, Transports, Security Warning, item 3; 2026-07-28, Streamable \
+                 HTTP, Security & Endpoint, item 3; Authorization, Token Handling",
+        fix: "Answer every request without a token (POST, GET and DELETE) with 401. If the server \
+              is open on purpose, put this into a --baseline.",
         run: |site| Box::pin(none(site)),
     },
     Check {
         id: "auth-garbage",
         title: "a token that nobody has issued is refused with 401, also within a session",
         clause: "MCP 2026-07-28, Authorization, Token Handling; RFC 6750, section 3.1",
-        fix: "Answer a token that you cannot verify with 401 and error=\"invalid_token\", never with 200, 403 or 5xx.",
+        fix: "Answer a token that you cannot verify with 401 and error=\"invalid_token\", never \
+              with 200, 403 or 5xx.",
         run: |site| Box::pin(garbage(site)),
     },
     Check {
         id: "auth-challenge",
         title: "the refusal tells where the metadata of the server is",
         clause: "RFC 9728, section 5.1; MCP 2026-07-28, Authorization; RFC 9110, section 15.5.2",
-        fix: "Send WWW-Authenticate: Bearer resource_metadata=\"URL of your metadata\" with each 401.",
+        fix: "Send WWW-Authenticate: Bearer resource_metadata=\"URL of your metadata\" with each \
+              401.",
         run: |site| Box::pin(challenge(site)),
     },
     Check {
         id: "auth-metadata",
         title: "the metadata is about this server, and its issuer protects logins (S256)",
-        clause: "RFC 9728, section 3.3; RFC 8414, section 3.3; MCP 2026-07-28, Authorization Server Discovery (PKCE: code_challenge_methods_supported)",
-        fix: "Publish /.well-known/oauth-protected-resource with this URL as its resource; its issuer must name itself exactly so, and offer S256.",
+        clause: "RFC 9728, section 3.3; RFC 8414, section 3.3; MCP 2026-07-28, Authorization \
+                 Server Discovery (PKCE: code_challenge_methods_supported)",
+        fix: "Publish /.well-known/oauth-protected-resource with this URL as its resource; its \
+              issuer must name itself exactly so, and offer S256.",
         run: |site| Box::pin(metadata(site)),
     },
     Check {
@@ -333,7 +339,7 @@ async fn query(site: &Site) -> Finding {
     match site.ask(&site.greeting().bare().to(address)).await {
         Ok(answer) if answer.is_taken() => Finding::fail(format!("taken: {}", answer.summary())),
         Ok(answer) => Finding::unknown(format!(
-            "a wrong token is refused ({}); a right one does not belong into a URL, so it was not tried",
+            "a wrong token is refused ({}); a right one was not tried, since URLs end up in logs",
             answer.summary()
         )),
         Err(no_answer) => no_answer.into(),

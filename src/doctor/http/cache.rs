@@ -32,7 +32,8 @@ pub(super) const CHECKS: &[Check<Site>] = &[
         id: "cache-mcp",
         title: "lists tell for how long and for whom they hold (ttlMs, cacheScope), on all pages alike",
         clause: "MCP 2026-07-28, Caching, Cacheable Results",
-        fix: "Put ttlMs (0 or more) and cacheScope (public or private) into each of these results, with one cacheScope for all pages.",
+        fix: "Put ttlMs (0 or more) and cacheScope (public or private) into each of these \
+              results, with one cacheScope for all pages.",
         run: |site| Box::pin(result(site)),
     },
     Check {

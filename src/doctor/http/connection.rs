@@ -14,21 +14,26 @@ pub(super) const CHECKS: &[Check<Site>] = &[
         id: "speech",
         title: "the URL is that of an MCP server, and not of the deprecated binding",
         clause: "MCP 2026-07-28, Streamable HTTP; HTTP+SSE Transport (2024-11-05) (deprecated)",
-        fix: "Give the URL of the MCP endpoint itself, often ending in /mcp. A server of HTTP+SSE should offer Streamable HTTP beside it.",
+        fix: "Give the URL of the MCP endpoint itself, often ending in /mcp. A server of HTTP+SSE \
+              should offer Streamable HTTP beside it.",
         run: |site| Box::pin(async { speech(site) }),
     },
     Check {
         id: "era",
         title: "clients of either era find out what is spoken",
-        clause: "MCP 2026-07-28, Versioning, Backward Compatibility with Initialization-Based Versions",
-        fix: "Answer initialize with an error whose text or data names the revisions that you speak.",
+        clause: "MCP 2026-07-28, Versioning, Backward Compatibility with Initialization-Based \
+                 Versions",
+        fix: "Answer initialize with an error whose text or data names the revisions that you \
+              speak.",
         run: |site| Box::pin(async { era(site) }),
     },
     Check {
         id: "verbs",
         title: "GET opens an event stream or is refused with 405; without sessions so is DELETE",
-        clause: "MCP 2025-11-25, Transports, Listening, item 3; 2026-07-28, Streamable HTTP, Earlier Streamable HTTP Revisions",
-        fix: "Answer GET with text/event-stream, or with 405 if you offer no stream; without sessions answer DELETE with 405 as well.",
+        clause: "MCP 2025-11-25, Transports, Listening, item 3; 2026-07-28, Streamable HTTP, \
+                 Earlier Streamable HTTP Revisions",
+        fix: "Answer GET with text/event-stream, or with 405 if you offer no stream; without \
+              sessions answer DELETE with 405 as well.",
         run: |site| Box::pin(verbs(site)),
     },
 ];

@@ -41,21 +41,24 @@ pub(super) const CHECKS: &[Check<Site>] = &[
         id: "card-cors",
         title: "pages of any site may read the card (Access-Control-Allow-Origin: *)",
         clause: CARD,
-        fix: "Send Access-Control-Allow-Origin: * with the card: it is public, and web clients read it.",
+        fix: "Send Access-Control-Allow-Origin: * with the card: it is public, and web clients \
+              read it.",
         run: |site| Box::pin(card_cors(site)),
     },
     Check {
         id: "card-etag",
         title: "whoever has the card already is told that it has not changed (304)",
         clause: "RFC 9110, section 13.1.2; MCP Server Card extension (ext-server-card), Discovery",
-        fix: "Send an ETag and Cache-Control: public, max-age=3600 with the card, and answer If-None-Match with 304.",
+        fix: "Send an ETag and Cache-Control: public, max-age=3600 with the card, and answer \
+              If-None-Match with 304.",
         run: |site| Box::pin(card_etag(site)),
     },
     Check {
         id: "card-live",
         title: "the card agrees with the server",
         clause: CARD,
-        fix: "Make the card from the same source as the server's own answers, and publish it with each release.",
+        fix: "Make the card from the same source as the server's own answers, and publish it with \
+              each release.",
         run: |site| Box::pin(card_live(site)),
     },
     Check {
@@ -68,8 +71,10 @@ pub(super) const CHECKS: &[Check<Site>] = &[
     Check {
         id: "catalog",
         title: "the catalog of the host is served as what it is, for every site, and lists something",
-        clause: "AI Catalog, Well-Known URI; MCP Server Card extension (ext-server-card), Discovery",
-        fix: "List the card in /.well-known/ai-catalog.json, served as application/ai-catalog+json with Access-Control-Allow-Origin: *.",
+        clause: "AI Catalog, Well-Known URI; MCP Server Card extension (ext-server-card), \
+                 Discovery",
+        fix: "List the card in /.well-known/ai-catalog.json, served as \
+              application/ai-catalog+json with Access-Control-Allow-Origin: *.",
         run: |site| Box::pin(catalog(site)),
     },
 ];

@@ -16,7 +16,8 @@ pub(super) const CHECKS: &[Check<Site>] = &[
     Check {
         id: "ct",
         title: "answers are application/json or text/event-stream",
-        clause: "MCP 2025-11-25, Transports, Sending Messages, item 5; 2026-07-28, Streamable HTTP, Sending Messages, item 6",
+        clause: "MCP 2025-11-25, Transports, Sending Messages, item 5; 2026-07-28, Streamable \
+                 HTTP, Sending Messages, item 6",
         fix: "Answer a request with Content-Type: application/json or text/event-stream.",
         run: |site| Box::pin(content_type(site)),
     },
@@ -30,14 +31,17 @@ pub(super) const CHECKS: &[Check<Site>] = &[
     Check {
         id: "accept",
         title: "a client that takes JSON alone, or does not say, gets an answer or a refusal at once",
-        clause: "RFC 9110, section 12.5.1; MCP 2026-07-28, Streamable HTTP, Sending Messages, item 2",
-        fix: "Answer with JSON when Accept has no text/event-stream, or refuse with 406, and do not keep the client waiting.",
+        clause: "RFC 9110, section 12.5.1; MCP 2026-07-28, Streamable HTTP, Sending Messages, \
+                 item 2",
+        fix: "Answer with JSON when Accept has no text/event-stream, or refuse with 406, and do \
+              not keep the client waiting.",
         run: |site| Box::pin(accept(site)),
     },
     Check {
         id: "ping",
         title: "a sign of life is answered",
-        clause: "MCP 2025-11-25, Ping; 2026-07-28, Versioning (servers MUST implement server/discover)",
+        clause: "MCP 2025-11-25, Ping; 2026-07-28, Versioning (servers MUST implement \
+                 server/discover)",
         fix: "Answer ping with an empty result (server/discover in 2026-07-28) at any time.",
         run: |site| Box::pin(ping(site)),
     },
@@ -51,8 +55,10 @@ pub(super) const CHECKS: &[Check<Site>] = &[
     Check {
         id: "unknown-method",
         title: "a method that does not exist is answered with -32601 (and 404 since 2026-07-28)",
-        clause: "JSON-RPC 2.0, section 5.1; MCP 2026-07-28, Streamable HTTP, Protocol Version Header (404)",
-        fix: "Answer a method that you do not have with error -32601, in 2026-07-28 with the status 404.",
+        clause: "JSON-RPC 2.0, section 5.1; MCP 2026-07-28, Streamable HTTP, Protocol Version \
+                 Header (404)",
+        fix: "Answer a method that you do not have with error -32601, in 2026-07-28 with the \
+              status 404.",
         run: |site| Box::pin(unknown_method(site)),
     },
     Check {
@@ -72,8 +78,10 @@ pub(super) const CHECKS: &[Check<Site>] = &[
     Check {
         id: "batch",
         title: "several messages in an array are refused (since 2025-06-18)",
-        clause: "MCP 2025-11-25, Transports, Sending Messages, item 3; 2026-07-28, Streamable HTTP, Sending Messages, item 4 (\"a single\")",
-        fix: "Answer an array with 400: gateways look at one message only, so the others would go past them.",
+        clause: "MCP 2025-11-25, Transports, Sending Messages, item 3; 2026-07-28, Streamable \
+                 HTTP, Sending Messages, item 4 (\"a single\")",
+        fix: "Answer an array with 400: gateways look at one message only, so the others would go \
+              past them.",
         run: |site| Box::pin(batch(site)),
     },
 ];

@@ -17,21 +17,25 @@ use crate::doctor::finding::Finding;
 use crate::doctor::{Check, sockets};
 use crate::protocol::Revision;
 
-const ORIGIN: &str = "MCP 2025-11-25, Transports, Security Warning, item 1; 2026-07-28, Streamable HTTP, Security & Endpoint, item 1";
+const ORIGIN: &str = "MCP 2025-11-25, Transports, Security Warning, item 1 (403 since then); \
+                      2026-07-28, Streamable HTTP, Security & Endpoint, item 1";
 
 pub(super) const CHECKS: &[Check<Site>] = &[
     Check {
         id: "origin-bad",
         title: "a request from a page of another site is refused",
         clause: ORIGIN,
-        fix: "Compare Origin, if it is there, with a list of the origins that you serve, and answer any other with 403. SDKs have a switch for it.",
+        fix: "Compare Origin, if it is there, with a list of the origins that you serve, and \
+              answer any other with 403. SDKs have a switch for it.",
         run: |site| Box::pin(of(site, &[EVIL])),
     },
     Check {
         id: "origin-null",
         title: "a request from a page without an origin is refused",
-        clause: "MCP 2025-11-25, Transports, Security Warning, item 1; 2026-07-28, Streamable HTTP, Security & Endpoint, item 1; RFC 6454, section 7",
-        fix: "Treat `Origin: null` as any other origin that you do not know: 403. Files and sandboxed frames send it.",
+        clause: "MCP 2025-11-25, Transports, Security Warning, item 1; 2026-07-28, Streamable \
+                 HTTP, Security & Endpoint, item 1; RFC 6454, section 7",
+        fix: "Treat `Origin: null` as any other origin that you do not know: 403. Files and \
+              sandboxed frames send it.",
         run: |site| Box::pin(null(site)),
     },
     Check {
@@ -44,15 +48,18 @@ pub(super) const CHECKS: &[Check<Site>] = &[
     Check {
         id: "origin-none",
         title: "a client that is no browser sends no Origin and is not refused for that",
-        clause: "MCP 2025-11-25, Transports, Security Warning, item 1; 2026-07-28, Streamable HTTP, Security & Endpoint, item 1 (\"if present\")",
+        clause: "MCP 2025-11-25, Transports, Security Warning, item 1; 2026-07-28, Streamable \
+                 HTTP, Security & Endpoint, item 1 (\"if present\")",
         fix: "Let requests without Origin through: clients that are no browsers send none.",
         run: |site| Box::pin(none(site)),
     },
     Check {
         id: "host-bad",
         title: "a local server refuses requests for a host that it is not (DNS rebinding)",
-        clause: "MCP 2025-11-25, Transports, Security Warning; 2026-07-28, Streamable HTTP, Security & Endpoint; RFC 9110, section 7.4 (421)",
-        fix: "Take only the hosts that you are (localhost, 127.0.0.1, [::1], each with your port) and answer others with 421 or 403.",
+        clause: "MCP 2025-11-25, Transports, Security Warning; 2026-07-28, Streamable HTTP, \
+                 Security & Endpoint; RFC 9110, section 7.4 (421)",
+        fix: "Take only the hosts that you are (localhost, 127.0.0.1, [::1], each with your port) \
+              and answer others with 421 or 403.",
         run: |site| Box::pin(host_bad(site)),
     },
     Check {
@@ -65,15 +72,18 @@ pub(super) const CHECKS: &[Check<Site>] = &[
     Check {
         id: "bind",
         title: "a local server listens on this machine's loopback only",
-        clause: "MCP 2025-11-25, Transports, Security Warning, item 2; 2026-07-28, Streamable HTTP, Security & Endpoint, item 2",
+        clause: "MCP 2025-11-25, Transports, Security Warning, item 2; 2026-07-28, Streamable \
+                 HTTP, Security & Endpoint, item 2",
         fix: "Listen on 127.0.0.1 (or ::1) and not on 0.0.0.0 or ::, or ask for credentials.",
         run: |site| Box::pin(bind(site)),
     },
     Check {
         id: "csrf-simple",
         title: "what a page can send without asking first (text/plain) is not acted on",
-        clause: "MCP 2025-11-25, Transports, Security Warning; 2026-07-28, Streamable HTTP, Security & Endpoint; Fetch, CORS-safelisted request-header",
-        fix: "Refuse a POST whose Content-Type is not application/json with 415 before you look at its body.",
+        clause: "MCP 2025-11-25, Transports, Security Warning; 2026-07-28, Streamable HTTP, \
+                 Security & Endpoint; Fetch, CORS-safelisted request-header",
+        fix: "Refuse a POST whose Content-Type is not application/json with 415 before you look \
+              at its body.",
         run: |site| Box::pin(csrf(site)),
     },
 ];

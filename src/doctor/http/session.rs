@@ -26,8 +26,10 @@ pub(super) const CHECKS: &[Check<Site>] = &[
     Check {
         id: "session-fresh",
         title: "every client gets a session of its own, whose id does not follow from others",
-        clause: "MCP 2025-11-25, Transports, Session Management, item 1; Security Best Practices, Session Hijacking",
-        fix: "Make each session id from a source of random numbers that is made for secrets, not from a counter or the time.",
+        clause: "MCP 2025-11-25, Transports, Session Management, item 1; Security Best Practices, \
+                 Session Hijacking",
+        fix: "Make each session id from a source of random numbers that is made for secrets, not \
+              from a counter or the time.",
         run: |site| Box::pin(fresh(site)),
     },
     Check {
@@ -41,21 +43,24 @@ pub(super) const CHECKS: &[Check<Site>] = &[
         id: "session-bogus",
         title: "a session that there never was is answered with 404",
         clause: "MCP 2025-11-25, Transports, Session Management, items 3 and 4",
-        fix: "Answer a session id that you do not know with 404, so that clients begin a new session.",
+        fix: "Answer a session id that you do not know with 404, so that clients begin a new \
+              session.",
         run: |site| Box::pin(bogus(site)),
     },
     Check {
         id: "session-sticky",
         title: "a session is known on every connection (load balancers)",
         clause: SESSIONS,
-        fix: "Keep sessions where every instance finds them, or let the load balancer route by Mcp-Session-Id.",
+        fix: "Keep sessions where every instance finds them, or let the load balancer route by \
+              Mcp-Session-Id.",
         run: |site| Box::pin(sticky(site)),
     },
     Check {
         id: "session-delete",
         title: "a session can be ended, and is gone then; or the server says that it cannot be",
         clause: "MCP 2025-11-25, Transports, Session Management, items 3 and 5",
-        fix: "Answer DELETE with 2xx and the id with 404 from then on, or DELETE with 405 if clients may not end sessions.",
+        fix: "Answer DELETE with 2xx and the id with 404 from then on, or DELETE with 405 if \
+              clients may not end sessions.",
         run: |site| Box::pin(delete(site)),
     },
     Check {

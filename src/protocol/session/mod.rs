@@ -60,6 +60,9 @@ pub struct Profile {
     pub probe_timeout: Duration,
     /// How long opening the session may take; `None` for no limit.
     pub start_timeout: Option<Duration>,
+    /// Whether a server is asked what it is although its era is known, so that the time for the
+    /// opening ends with its answer and not before it was heard of.
+    pub greets: bool,
     /// Whether request ids are sent as strings.
     pub text_ids: bool,
     /// Whether calls are carried for others, who answer themselves what a result asks for.
@@ -235,6 +238,7 @@ impl Session {
     pub fn handle_incoming(&mut self, incoming: Incoming, now: Instant) {
         match incoming {
             Incoming::Message(message) => self.handle_message(message, now),
+            Incoming::Asked { during, request } => self.handle_request(request, Some(during)),
             Incoming::Unusual(unusual) => self.odd(Oddity::Unusual(unusual)),
             Incoming::Refused(refused) => self.handle_refused(refused, now),
             Incoming::Responding(id) => self.handle_responding(id),
@@ -264,7 +268,7 @@ impl Session {
         match message {
             Message::Response(response) => self.handle_response(response, now),
             Message::Notification(notification) => self.handle_notification(notification, now),
-            Message::Request(request) => self.handle_request(request),
+            Message::Request(request) => self.handle_request(request, None),
         }
     }
 
@@ -343,7 +347,9 @@ impl Session {
         }
     }
 
-    fn handle_request(&mut self, jsonrpc::Request { id, method, params }: jsonrpc::Request) {
+    /// Takes in what the server asks; on the stream of which request of ours, if on one.
+    fn handle_request(&mut self, request: jsonrpc::Request, during: Option<u64>) {
+        let jsonrpc::Request { id, method, params } = request;
         let revision = self.stage.revision();
         if revision.is_some_and(|revision| revision.questions == Questions::InputRequired) {
             return self.odd(Oddity::RequestInModernEra(method));
@@ -356,7 +362,11 @@ impl Session {
         match &*method {
             method::PING => self.respond(&id, &Ok("{}".to_owned())),
             method::LIST_ROOTS | method::ELICIT | method::SAMPLE => {
-                self.ask_by_request(id, method, params);
+                let during = during.and_then(|request| match self.pending.get(request) {
+                    Some(&Purpose::Call(ticket)) => Some(ticket),
+                    _ => None,
+                });
+                self.ask_by_request(id, method, params, during);
             }
             _ => self.respond(&id, &Err(ErrorObject::method_not_found())),
         }

@@ -54,8 +54,8 @@ pub(super) fn command(target: &StdioTarget, overrides: &Overrides, place: Option
 
 /// The directory that decides what a command means, if one does: that of the file, where the program
 /// is named by a relative path; of a command line the working directory, also where an interpreter
-/// is given a relative path. With a lock file it is told as seen from there, so that a checkout may
-/// be elsewhere on another machine.
+/// is given a relative path. With a lock file that is asked of files, too, and the directory is told
+/// as seen from there, so that a checkout may be elsewhere on another machine.
 pub(super) fn place(
     resolved: &Resolved,
     target: &StdioTarget,
@@ -63,12 +63,21 @@ pub(super) fn place(
     env: &Env,
     lock: Option<&Path>,
 ) -> Option<String> {
+    let working = || overrides.cwd.as_deref().or(env.cwd.as_deref());
+    let is_here = |text: &String| text.contains("PWD");
     let directory = match &resolved.origin {
-        Origin::File { path, .. } => path.parent().filter(|_| is_relative(&target.command))?,
-        Origin::CommandLine if is_relative(&target.command) || runs_relative(target) => {
-            overrides.cwd.as_deref().or(env.cwd.as_deref())?
+        Origin::File { .. } if is_here(&target.command) => working()?,
+        Origin::File { path, .. } if is_relative(&target.command) => {
+            match target.cwd.as_ref().is_some_and(is_here) {
+                true => working()?,
+                false => path.parent()?,
+            }
         }
-        Origin::CommandLine => return None,
+        Origin::File { .. } if lock.is_some() && target.cwd.is_none() && runs_relative(target) => {
+            working()?
+        }
+        Origin::CommandLine if is_relative(&target.command) || runs_relative(target) => working()?,
+        _ => return None,
     };
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let directory = real(&env.absolute(directory));
@@ -140,7 +149,8 @@ mod tests {
         scratch.write(
             "h/.config/mcpmini/config.json",
             r#"{"mcpServers":{"r":{"command":"./srv"},"a":{"command":"/srv"},"n":{"command":"srv"},
-                "v":{"command":"${HOME}/srv"},"i":{"command":"node","args":["srv.js"]}}}"#,
+                "v":{"command":"${HOME}/srv"},"i":{"command":"node","args":["srv.js"]},
+                "w":{"command":"${PWD}/srv"},"c":{"command":"./srv","cwd":"${PWD}"}}}"#,
         );
         let root = scratch.path("").canonicalize().unwrap();
         let env = Env {
@@ -164,6 +174,8 @@ mod tests {
         };
         check("r", Some("ROOT/h/.config/mcpmini"));
         ["a", "n", "v", "i"].iter().for_each(|word| check(word, None));
+        ["w", "c"].iter().for_each(|word| check(word, Some("ROOT/p/sub")));
+        assert_eq!(place_of("i", Some("p/lock")).as_deref(), Some("./sub"));
         check("exec:./srv", Some("ROOT/p/sub"));
         check("exec:bin/srv", Some("ROOT/p/sub"));
         check("exec:sh srv.sh", Some("ROOT/p/sub"));

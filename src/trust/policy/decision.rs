@@ -37,6 +37,19 @@ pub enum Mode {
     Strict,
 }
 
+/// What becomes of a server that a document of another domain leads to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CrossDomain {
+    /// It is added as one that the user has named.
+    Allow,
+    /// It is added when the user accepts it by its hash.
+    #[default]
+    Ask,
+    /// It is not added.
+    Deny,
+}
+
 /// What one policy says about a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {

@@ -33,19 +33,21 @@ mod subject;
 #[cfg(all(feature = "policy", feature = "sigstore"))]
 mod tests;
 
-pub use decision::{Decision, Mode, Rule};
+pub use decision::{CrossDomain, Decision, Mode, Rule};
 pub use kept::{Kept, Unkept, seconds};
 pub use source::PolicyError;
 pub(super) use subject::host_name;
+
+use std::path::Path;
 
 use self::copy::Copy;
 use self::decision::Said;
 use self::kept::name_and_version;
 use self::rule::Match;
 use self::source::Policy;
-use self::subject::{Card, Place, Subject};
+use self::subject::{Card, Listing, Place, Subject};
 use super::steering::chooses_code;
-use crate::config::{Digest, Endpoint, Layer, Origin, Overrides, Server};
+use crate::config::{Digest, Endpoint, Layer, OFFICIAL_REGISTRY, Overrides, Resolved, Server};
 use crate::env::Env;
 use crate::store::Fault;
 
@@ -75,6 +77,15 @@ impl Policies {
         modes.max().unwrap_or_default()
     }
 
+    /// What becomes of a server that a document of another domain leads to, and which policy says so:
+    /// the strictest of those that say something.
+    pub fn cross_domain(&self) -> (CrossDomain, Option<&Path>) {
+        let said = self.policies.iter().filter_map(|policy| {
+            Some((policy.document.cross_domain?, Some(policy.path.as_path())))
+        });
+        said.max_by_key(|(said, _)| *said).unwrap_or_default()
+    }
+
     /// What each of them says about a server. It may be used when all admit it.
     pub fn judge(&self, asked: &Asked<'_>, env: &Env) -> Result<Vec<Decision>, PolicyError> {
         let now = seconds(env.now());
@@ -97,8 +108,8 @@ impl Policies {
 pub struct Asked<'a> {
     /// The server.
     pub server: &'a Server,
-    /// Where its definition is from.
-    pub origin: &'a Origin,
+    /// Where its definition is from, and what that says.
+    pub resolved: &'a Resolved,
     /// What the command line adds.
     pub overrides: &'a Overrides,
 }
@@ -128,18 +139,35 @@ impl Policy {
             _ => None,
         };
         let steered_by = self.steering(asked);
-        let subject = Subject { name: &server.name, place, card, steered_by };
+        let listing = self.listing(asked);
+        let subject = Subject { name: &server.name, place, card, steered_by, listing };
         let Said { admits, rule, line, why, by_signature } =
             self.document.rules.judge(&subject, &lists);
         let (layer, path) = (self.layer, self.path.clone());
         Ok(Decision { layer, path, admits, rule, line, why, by_signature })
     }
 
+    /// The entry of a registry that the server was added from, as a file says that this policy
+    /// believes. What runs with more arguments is not what the registry has.
+    fn listing(&self, asked: &Asked<'_>) -> Option<Listing> {
+        let is_believed = match asked.resolved.origin.layer() {
+            Some(Layer::System) => true,
+            Some(Layer::User) => self.layer != Layer::System,
+            Some(Layer::Named | Layer::Project) | None => false,
+        };
+        let definition = &asked.resolved.definition;
+        let entry = definition.registry.as_deref().filter(|_| is_believed)?;
+        let name = entry.split('@').next().unwrap_or(entry).to_owned();
+        let base = definition.registry_url.as_deref().unwrap_or(OFFICIAL_REGISTRY);
+        let base = base.trim_end_matches('/').to_owned();
+        asked.overrides.args.is_empty().then_some(Listing { base, name })
+    }
+
     /// A variable that decides which code a command runs, and was not set where this policy believes
     /// it: on the command line, in a project's file, or for the administrator in any file but theirs.
     fn steering(&self, asked: &Asked<'_>) -> Option<String> {
         let Endpoint::Stdio(endpoint) = &asked.server.endpoint else { return None };
-        let is_believed = match asked.origin.layer() {
+        let is_believed = match asked.resolved.origin.layer() {
             None | Some(Layer::Project) => false,
             Some(layer) => self.layer != Layer::System || layer == Layer::System,
         };

@@ -31,6 +31,8 @@ pub(super) enum Who {
     Command { words: Vec<String> },
     /// A socket, in place of a signature.
     Socket { path: String },
+    /// What was added from a registry, by names or namespaces (`com.acme/*`).
+    Registry { base: String, names: Vec<String> },
 }
 
 /// Which identities are meant.
@@ -65,6 +67,14 @@ impl Host {
     }
 }
 
+/// Whether a pattern means a name in a registry: `com.acme/weather`, or `com.acme/*`.
+fn is_listed(pattern: &str, name: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(namespace) => name.strip_prefix(namespace).is_some_and(|rest| !rest.contains('/')),
+        None => pattern == name,
+    }
+}
+
 impl Allow {
     /// Whether it allows a server without regard to who has signed its card.
     pub(super) fn admits_unsigned(&self, subject: &Subject<'_>) -> bool {
@@ -76,6 +86,11 @@ impl Allow {
             Who::Socket { path } => {
                 matches!(&subject.place, Place::Socket(socket) if socket == path)
             }
+            Who::Registry { base, names } => {
+                let listing = subject.listing.as_ref();
+                let is_meant = |name: &str| names.iter().any(|pattern| is_listed(pattern, name));
+                listing.is_some_and(|it| it.base == *base && is_meant(&it.name))
+            }
             Who::Certificate { .. } | Who::Key { .. } | Who::DidWeb { .. } => false,
         }
     }
@@ -85,9 +100,9 @@ impl Allow {
         matches!(self.who, Who::Command { .. } | Who::Socket { .. })
     }
 
-    /// Whether it is about the words of a command.
+    /// Whether it may be about a command, which variables could make another of.
     pub(super) fn is_about_command(&self) -> bool {
-        matches!(self.who, Who::Command { .. })
+        matches!(self.who, Who::Command { .. } | Who::Registry { .. })
     }
 
     /// Whether it is about signers.
@@ -289,6 +304,9 @@ impl fmt::Display for Allow {
                 write!(f, "the command {}", quoting::join(words.iter().map(String::as_str)))?;
             }
             Who::Socket { path } => write!(f, "the socket {path}")?,
+            Who::Registry { base, names } => {
+                write!(f, "added from {base} as {}", names.join(" or "))?;
+            }
         }
         if !self.hosts.is_empty() {
             let hosts: Vec<&str> = self.hosts.iter().map(|host| host.0.as_str()).collect();

@@ -19,6 +19,17 @@ pub(super) struct Subject<'a> {
     /// A variable that decides which code its command runs, and was set by somebody whom the policy
     /// does not believe.
     pub(super) steered_by: Option<String>,
+    /// The entry of a registry that it was added from.
+    pub(super) listing: Option<Listing>,
+}
+
+/// An entry of a registry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Listing {
+    /// The URL of the registry, without a slash at the end.
+    pub(super) base: String,
+    /// The name in it, without a version.
+    pub(super) name: String,
 }
 
 /// Where a server is.

@@ -88,7 +88,7 @@ impl World {
         let (env, overrides) = (self.env(), Overrides::default());
         let resolved = resolve(word, &env, &overrides).unwrap();
         let server = expand(&resolved, &overrides, &env).unwrap();
-        let asked = Asked { server: &server, origin: &resolved.origin, overrides: &overrides };
+        let asked = Asked { server: &server, resolved: &resolved, overrides: &overrides };
         let decisions = Policies::load(&env).and_then(|policies| policies.judge(&asked, &env));
         let decisions = match decisions {
             Ok(decisions) => decisions,
@@ -411,7 +411,12 @@ fn a_policy_that_is_not_understood_admits_nothing() {
     check("[[deny]]\nhost = \"a.*.b\"", "is no host");
     check("[[deny]]\ncard_sha256 = \"xyz\"", "card_sha256 \"xyz\" is not hexadecimal");
     check("[[deny]]\ncommand = []", "command has no words");
-    check("[[allow]]\nkind = \"registry\"", "unknown variant `registry`");
+    check("cross_domain = \"maybe\"", "unknown variant `maybe`");
+    check("[[allow]]\nkind = \"registries\"", "unknown variant `registries`");
+    check("[[allow]]\nkind = \"registry\"", "missing field `namespaces`");
+    check("[[allow]]\nkind = \"registry\"\nnamespaces = []", "it has no namespaces");
+    check("[[allow]]\nkind = \"registry\"\nnamespaces = [\"*\"]", "\"*\" is not com.example/*");
+    check("[[allow]]\nkind = \"registry\"\nnamespaces = [\"com.*/x\"]", "is not com.example/*");
     check("[[allow]]\nkind = \"host\"\nhosts = []", "it names no hosts");
     check("[[allow]]\nkind = \"host\"", "missing field `hosts`");
     check("[[allow]]\nkind = \"command\"\ncommand = [\"*\"]", "command names no program");
