@@ -23,6 +23,10 @@ const LONGEST_CARD: usize = 8 << 20;
                found. All of that is what the documents claim: nothing is connected to. With --json \
                a line is an object, with the card as it came."
 )]
+#[argh(
+    note = "A document may take 5 s, and all of them 10 s; with --timeout as long as that says, and \
+               all of them twice that."
+)]
 #[argh(example = "mcpmini discover example.com")]
 #[argh(example = "mcpmini discover https://mcp.example.com/mcp --json | jq -r .url")]
 #[argh(example = "mcpmini discover registry:weather")]
