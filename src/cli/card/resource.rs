@@ -38,9 +38,16 @@ pub(super) async fn find(
     let Some((claim, asked)) = read? else { return Ok(None) };
     // Where it cannot be told how near the server is, nothing was read from it either.
     let Ok(zone) = documents.zone(address).await else { return Ok(None) };
-    let (way, document, entry) = (Way::Resource, None, None);
-    let (conflict, digest_holds) = (None, None);
-    let candidate = Candidate { claim, way, document, entry, zone, conflict, digest_holds };
+    let candidate = Candidate {
+        claim,
+        way: Way::Resource,
+        document: None,
+        entry: None,
+        catalog: None,
+        zone,
+        conflict: None,
+        digest_holds: None,
+    };
     Ok(Some((candidate, asked)))
 }
 
