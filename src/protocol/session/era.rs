@@ -197,7 +197,7 @@ impl Session {
 
     /// A result that only a modern server writes makes the era certain.
     pub(super) fn prove_modern(&mut self, result: &str) {
-        if scan::member(result, "resultType").is_some() {
+        if !self.stage.proven && scan::member(result, "resultType").is_some() {
             self.prove();
         }
     }

@@ -30,6 +30,7 @@ pub use listen::SUBSCRIPTION;
 
 use self::call::OpenCall;
 use self::challenge::Parked;
+use self::declare::Context;
 use self::era::Stage;
 use self::input::Requests;
 use super::json::Json;
@@ -133,6 +134,8 @@ enum Purpose {
 #[derive(Debug)]
 pub struct Session {
     profile: Profile,
+    /// What the requests of the revision carry that the last one was written in.
+    context: Option<Context>,
     certainty: Certainty,
     stage: Stage,
     about: Option<About>,
@@ -166,6 +169,7 @@ impl Session {
         Session {
             stage: Stage::begin(&profile, now),
             profile,
+            context: None,
             certainty,
             about: None,
             pending: Pending::default(),
@@ -416,23 +420,24 @@ impl Session {
     ) -> u64 {
         let id = self.pending.register(purpose);
         let number = id.to_string();
-        let mut context = self.profile.context(revision);
-        if let Purpose::Call(_) = purpose {
-            context.extend(self.profile.log_level_member(revision));
-        }
-        let mut meta: Vec<(&str, &str)> =
-            context.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let facts = method::facts(&call.method);
-        if facts.may_ask {
-            meta.push(("progressToken", &number));
-        }
-        let params = call.params.to_json(more, &meta);
         let name = facts
             .mirrored
             .and_then(|name| Some(scan::unescape(call.params.get(name)?)?.into_owned()));
-        let method = call.method.clone();
-        let body = jsonrpc::encode::request(id, self.profile.text_ids, &method, &params);
-        let head = Head { revision, method, name, mirrored: call.mirrored.clone() };
+        let context = match self.context.take_if(|context| context.is_of(revision)) {
+            Some(context) => context,
+            None => Context::new(&self.profile, revision),
+        };
+        let meta = context.meta(matches!(purpose, Purpose::Call(_)));
+        let token = facts.may_ask.then_some(&*number);
+        let room = call.params.room() + meta.room() + 64;
+        let text_ids = self.profile.text_ids;
+        let body = jsonrpc::encode::request_with(&number, text_ids, &call.method, room, |line| {
+            call.params.write(line, more, meta, token);
+        });
+        self.context = Some(context);
+        let (method, mirrored) = (call.method.clone(), call.mirrored.clone());
+        let head = Head { revision, method, name, mirrored };
         self.transmit(Outgoing::Deliver(Delivery { id: Some(id), head, body }));
         id
     }
@@ -445,8 +450,7 @@ impl Session {
         params: &Params,
     ) -> Delivery {
         let head = Head { revision, method: method.into(), name: None, mirrored: Vec::new() };
-        let params = params.to_json(&[], &[]);
-        let body = jsonrpc::encode::notification(method, Some(&params));
+        let body = jsonrpc::encode::notification(method, Some(&params.to_json()));
         Delivery { id: None, head, body }
     }
 

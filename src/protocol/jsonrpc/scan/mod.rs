@@ -123,6 +123,11 @@ fn result(cursor: &mut Cursor<'_>) -> Result<(Option<Span>, Option<Span>), Synta
     Ok((Some(start..cursor.at), result_type))
 }
 
+/// Whether a text stands for itself between the quotes of a JSON string.
+pub fn is_plain(text: &str) -> bool {
+    skip::special(text.as_bytes(), 0).is_none()
+}
+
 /// Where the value at the beginning of `text` ends, white space before it aside; `None` when there
 /// is none, or it is cut off.
 pub fn value_end(text: &str) -> Option<usize> {
