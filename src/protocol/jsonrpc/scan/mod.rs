@@ -14,6 +14,7 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+mod check;
 mod cursor;
 mod parts;
 mod skip;
@@ -21,6 +22,7 @@ mod string;
 
 use std::ops::Range;
 
+pub use check::is_json;
 pub use parts::{Elements, Members, elements, member, members};
 pub use string::{unescape, unescape_pieces};
 
