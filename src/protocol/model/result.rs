@@ -181,10 +181,19 @@ fn block<'a>(text: &'a str, document: &mut Document) -> Block<'a> {
 
 /// The text of a long block of text, as it came.
 fn long_text(block: &str) -> Option<&str> {
-    if block.len() < LONG || scan::member(block, "type") != Some("\"text\"") {
+    if block.len() < LONG {
         return None;
     }
-    scan::member(block, "text").filter(|text| text.starts_with('"'))
+    // Both in one go: every look at the block is a look at all its text.
+    let (mut kind, mut text) = ("", "");
+    for (key, value) in scan::members(block) {
+        match &*key {
+            "type" => kind = value,
+            "text" => text = value,
+            _ => (),
+        }
+    }
+    (kind == "\"text\"" && text.starts_with('"')).then_some(text)
 }
 
 fn kind<'a>(block: Node<'_>) -> Option<Kind<'a>> {
