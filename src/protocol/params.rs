@@ -31,7 +31,7 @@ impl Meta {
     pub fn new(members: Vec<(&'static str, String)>) -> Meta {
         let mut text = String::new();
         for (name, value) in &members {
-            push_member(&mut text, 0, name, value);
+            push_own_member(&mut text, 0, name, value);
         }
         Meta { members, text }
     }
@@ -48,13 +48,14 @@ impl Params {
         Params::default()
     }
 
-    /// Adds a member. `value` is JSON text.
+    /// Adds a member, whose name needs no escaping. `value` is JSON text.
     pub fn with(mut self, name: &'static str, value: impl Into<String>) -> Params {
         self.members.push((Cow::Borrowed(name), value.into()));
         self
     }
 
-    /// Adds a member of `_meta`. `value` is JSON text.
+    /// Adds a member of `_meta`, whose name needs no escaping if it is a constant. `value` is JSON
+    /// text.
     pub fn with_meta(
         mut self,
         name: impl Into<Cow<'static, str>>,
@@ -113,14 +114,14 @@ impl Params {
     ) {
         out.push('{');
         let start = out.len();
-        for (name, value) in &self.members {
-            push_member(out, start, name, value);
+        for member in &self.members {
+            push_any_member(out, start, member);
         }
         for (name, value) in more {
             push_member(out, start, name, value);
         }
         if !(self.meta.is_empty() && meta.members.is_empty() && progress_token.is_none()) {
-            push_member(out, start, "_meta", "{");
+            push_own_member(out, start, "_meta", "{");
             self.write_meta(out, meta, progress_token);
             out.push('}');
         }
@@ -130,18 +131,18 @@ impl Params {
     fn write_meta(&self, out: &mut String, meta: &Meta, progress_token: Option<&str>) {
         let start = out.len();
         let is_set = |key: &str| self.meta.iter().any(|(name, _)| name == key);
-        for (name, value) in &self.meta {
-            push_member(out, start, name, value);
+        for member in &self.meta {
+            push_any_member(out, start, member);
         }
         if self.meta.is_empty() {
             out.push_str(&meta.text);
         } else {
             for (name, value) in meta.members.iter().filter(|(name, _)| !is_set(name)) {
-                push_member(out, start, name, value);
+                push_own_member(out, start, name, value);
             }
         }
         if let Some(token) = progress_token.filter(|_| !is_set(PROGRESS_TOKEN)) {
-            push_member(out, start, PROGRESS_TOKEN, token);
+            push_own_member(out, start, PROGRESS_TOKEN, token);
         }
     }
 
@@ -160,6 +161,22 @@ fn push_member(out: &mut String, start: usize, name: &str, value: &str) {
     json::push_string(out, name);
     out.push(':');
     json::push_on_one_line(out, value);
+}
+
+/// The same for a name of ours, which stands for itself between quotes.
+fn push_own_member(out: &mut String, start: usize, name: &'static str, value: &str) {
+    out.push_str(if start < out.len() { ",\"" } else { "\"" });
+    out.push_str(name);
+    out.push_str("\":");
+    json::push_on_one_line(out, value);
+}
+
+/// The same for any member.
+fn push_any_member(out: &mut String, start: usize, (name, value): &Member) {
+    match name {
+        Cow::Borrowed(name) => push_own_member(out, start, name, value),
+        Cow::Owned(name) => push_member(out, start, name, value),
+    }
 }
 
 /// Writes a JSON object member by member.

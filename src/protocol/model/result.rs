@@ -163,15 +163,27 @@ pub fn contents(result: &str, document: &mut Document) -> Vec<Resource> {
 pub(super) fn blocks<'a>(content: &'a str, document: &mut Document) -> Vec<Block<'a>> {
     // One block alone, without its array.
     if content.starts_with('{') {
-        return vec![block(content, document)];
+        let members: Vec<_> = scan::members(content).collect();
+        let long = long_text(content, &members).map(Text::Long).map(Kind::Text);
+        return vec![match long {
+            Some(kind) => Block { kind, text: content },
+            None => block(content, document),
+        }];
     }
-    scan::elements(content).map(|text| block(text, document)).collect()
+    if content.len() < LONG {
+        return scan::elements(content).map(|text| block(text, document)).collect();
+    }
+    let mut blocks = Vec::new();
+    scan::objects(content, |text, members| {
+        blocks.push(match long_text(text, members) {
+            Some(long) => Block { kind: Kind::Text(Text::Long(long)), text },
+            None => block(text, document),
+        });
+    });
+    blocks
 }
 
 fn block<'a>(text: &'a str, document: &mut Document) -> Block<'a> {
-    if let Some(long) = long_text(text) {
-        return Block { kind: Kind::Text(Text::Long(long)), text };
-    }
     let kind = document.read(text, |root| {
         kind(root)
             .unwrap_or_else(|| Kind::Unknown { name: string(root, "type").unwrap_or_default() })
@@ -180,20 +192,12 @@ fn block<'a>(text: &'a str, document: &mut Document) -> Block<'a> {
 }
 
 /// The text of a long block of text, as it came.
-fn long_text(block: &str) -> Option<&str> {
-    if block.len() < LONG {
+fn long_text<'a>(block: &str, members: &[(Cow<'a, str>, &'a str)]) -> Option<&'a str> {
+    let last = |name: &str| members.iter().rfind(|(key, _)| key == name).map(|(_, value)| *value);
+    if block.len() < LONG || last("type") != Some("\"text\"") {
         return None;
     }
-    // Both in one go: every look at the block is a look at all its text.
-    let (mut kind, mut text) = ("", "");
-    for (key, value) in scan::members(block) {
-        match &*key {
-            "type" => kind = value,
-            "text" => text = value,
-            _ => (),
-        }
-    }
-    (kind == "\"text\"" && text.starts_with('"')).then_some(text)
+    last("text").filter(|text| text.starts_with('"'))
 }
 
 fn kind<'a>(block: Node<'_>) -> Option<Kind<'a>> {

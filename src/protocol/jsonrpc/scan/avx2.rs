@@ -131,7 +131,7 @@ fn unescape_in_blocks(
         let (mut from, mut to) = (0, BLOCK);
         while special != 0 {
             let place = special.trailing_zeros() as usize;
-            out[end..end + BLOCK].copy_from_slice(&two[from..from + BLOCK]);
+            copy_block(two, from, out, end);
             end += place - from;
             from = place;
             if place == BLOCK - 1 {
@@ -149,12 +149,22 @@ fn unescape_in_blocks(
             special &= !(3 << place);
         }
         if from < to {
-            out[end..end + BLOCK].copy_from_slice(&two[from..from + BLOCK]);
+            copy_block(two, from, out, end);
             end += to - from;
         }
         at += from.max(to);
     }
     (at, end)
+}
+
+/// Copies a block. As an array, because the length of a slice is not known to the compiler.
+#[inline(always)]
+fn copy_block(two: &[u8; 2 * BLOCK], from: usize, out: &mut [u8], end: usize) {
+    if let (Some(to), Some(block)) =
+        (out[end..].first_chunk_mut::<BLOCK>(), two[from..].first_chunk::<BLOCK>())
+    {
+        *to = *block;
+    }
 }
 
 /// What a letter stands for behind a backslash; 0 where it is no escape, or more than a letter.

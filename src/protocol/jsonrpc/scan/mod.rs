@@ -23,7 +23,7 @@ mod string;
 use std::ops::Range;
 
 pub use check::is_json;
-pub use parts::{Elements, Members, elements, member, members};
+pub use parts::{Elements, Members, elements, member, members, objects};
 pub use string::{unescape, unescape_pieces};
 
 use cursor::{Cursor, Syntax};

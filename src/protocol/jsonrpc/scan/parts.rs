@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::iter::FusedIterator;
 
-use super::cursor::Cursor;
+use super::cursor::{Cursor, Syntax};
 
 /// The members of an object; see [`members`].
 #[derive(Debug, Clone)]
@@ -46,6 +46,46 @@ pub fn elements(text: &str) -> Elements<'_> {
 /// ```
 pub fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     members(text).filter(|(key, _)| key == name).last().map(|(_, value)| value)
+}
+
+/// Goes through the elements of the array that `text` is, and on the way through the members of
+/// those that are objects: for arrays that are too long to be gone through twice. `take` gets each
+/// element as its text, with its members.
+///
+/// ```
+/// use mcpmini::protocol::jsonrpc::scan;
+/// let mut seen = Vec::new();
+/// scan::objects(r#"[{"a": 1}, 2]"#, |text, members| seen.push((text, members.len())));
+/// assert_eq!(seen, [(r#"{"a": 1}"#, 1), ("2", 0)]);
+/// ```
+pub fn objects<'a>(text: &'a str, mut take: impl FnMut(&'a str, &[(Cow<'a, str>, &'a str)])) {
+    let Some(mut cursor) = Parts::new(text, b'[').cursor else { return };
+    let mut members = Vec::new();
+    while let Ok(true) = cursor.element() {
+        members.clear();
+        let start = cursor.at;
+        let is_whole = match cursor.peek() {
+            Some(b'{') => object(text, &mut cursor, &mut members),
+            _ => cursor.value().map(drop),
+        };
+        if is_whole.is_err() {
+            return;
+        }
+        take(&text[start..cursor.at], &members);
+    }
+}
+
+/// Steps over an object and collects its members.
+fn object<'a>(
+    text: &'a str,
+    cursor: &mut Cursor<'a>,
+    members: &mut Vec<(Cow<'a, str>, &'a str)>,
+) -> Result<(), Syntax> {
+    cursor.enter();
+    while let Some(key) = cursor.key()? {
+        members.push((key, &text[cursor.value()?]));
+    }
+    Ok(())
 }
 
 /// A cursor inside the object or array, until its end.
@@ -100,6 +140,35 @@ impl FusedIterator for Elements<'_> {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn objects_are_seen_with_their_members() {
+        let check = |text: &str, expected: &[(&str, &[(&str, &str)])]| {
+            let mut seen = Vec::new();
+            objects(text, |element, members| seen.push((element.to_owned(), members.to_vec())));
+            let expected: Vec<_> = expected
+                .iter()
+                .map(|(element, members)| {
+                    let members = members.iter().map(|(key, value)| (Cow::Borrowed(*key), *value));
+                    ((*element).to_owned(), members.collect())
+                })
+                .collect();
+            assert_eq!(seen, expected, "{text}");
+        };
+        check("[]", &[]);
+        check("{}", &[]);
+        check(
+            r#"[ {"a": "]}", "b":{"c":[1]}} , {}, [{"a":1}],7]"#,
+            &[
+                (r#"{"a": "]}", "b":{"c":[1]}}"#, &[("a", "\"]}\""), ("b", r#"{"c":[1]}"#)]),
+                ("{}", &[]),
+                (r#"[{"a":1}]"#, &[]),
+                ("7", &[]),
+            ],
+        );
+        check(r#"[{"a":1},{"a":}]"#, &[(r#"{"a":1}"#, &[("a", "1")])]);
+        check(r#"[{"a":1} {"a":2}]"#, &[(r#"{"a":1}"#, &[("a", "1")])]);
+    }
 
     #[test]
     fn members_come_in_order_until_the_text_breaks() {
