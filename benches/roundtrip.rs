@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use mcpmini::client::{Client, Server, open};
-use mcpmini::net::{Address, Settings};
+use mcpmini::net::{Address, Meter, Settings};
 use mcpmini::protocol::jsonrpc::Limits;
 use mcpmini::protocol::opening::Certainty;
 use mcpmini::protocol::revision::{Era, Revision};
@@ -288,6 +288,7 @@ fn over_stdio(criterion: &mut Criterion) {
             stderr: stdio::StderrPolicy::Quiet,
             patience: stdio::Patience::default(),
             trace: Trace::default(),
+            meter: Meter::default(),
         };
         let mut ours = Ours::new(Server::Stdio(target));
         measure(criterion, "roundtrip/stdio", "mcpmini", window, TIMED, &mut ours);

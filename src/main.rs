@@ -9,18 +9,20 @@ mod start;
 use std::ffi::OsString;
 
 use mcpmini::cli::{self, exit::Exit, panics};
-use mcpmini::env::{Env, ending};
+use mcpmini::env::{Env, ending, streams};
 
 #[cfg(target_env = "musl")]
 #[global_allocator]
 static NURSERY: nursery::Nursery = nursery::Nursery::new();
 
 /// Stands in for the function of libcurl that is called before `main` (see `scripts/build.rs`). It says that
-/// all went well; libcurl does the same work again, and better, when it is used.
+/// all went well; libcurl does the same work again, and better, when it is used. What must be done before
+/// the standard library begins has its place here.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code, reason = "the linker looks for this name")]
 #[unsafe(no_mangle)]
 extern "C" fn __wrap_curl_global_init(_flags: std::ffi::c_long) -> std::ffi::c_int {
+    streams::occupy_standard_descriptors();
     0
 }
 

@@ -7,12 +7,9 @@
 #![allow(unsafe_code, reason = "the words of the command line come as pointers")]
 
 use std::ffi::{CStr, OsStr, OsString, c_char, c_int};
-use std::fs::File;
-use std::mem::forget;
 use std::os::unix::ffi::OsStrExt;
 
-use rustix::io::fcntl_getfd;
-use rustix::stdio::{stderr, stdin, stdout};
+use mcpmini::env::streams;
 
 /// The C library calls this.
 #[unsafe(no_mangle)]
@@ -20,22 +17,11 @@ extern "C" fn main(count: c_int, words: *const *const c_char) -> c_int {
     // Who writes to a pipe that nobody reads gets an error and not a signal.
     // SAFETY: this changes a setting of the process, which has one thread.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
-    occupy_standard_descriptors();
+    streams::occupy_standard_descriptors();
     let word = |at: usize| -> OsString {
         // SAFETY: the system hands over `count` pointers to texts that end with a zero.
         let text = unsafe { CStr::from_ptr(*words.add(at)) };
         OsStr::from_bytes(text.to_bytes()).to_owned()
     };
     crate::run((0..usize::try_from(count).unwrap_or(0)).map(word).collect())
-}
-
-/// Opens what is closed of the three. Else the next file that is opened would take the place of
-/// standard output, and get what is meant for that.
-fn occupy_standard_descriptors() {
-    for descriptor in [stdin(), stdout(), stderr()] {
-        if fcntl_getfd(descriptor).is_err() {
-            // It takes the lowest number that is free.
-            let _ = File::options().read(true).write(true).open("/dev/null").map(forget);
-        }
-    }
 }

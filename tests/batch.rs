@@ -106,7 +106,7 @@ fn the_first_failure_ends_a_batch_and_is_its_exit_code() {
     let scratch = Scratch::new();
     let server = logging(&scratch, "");
     let input = format!("{{\"tool\":\"add\"}}\n{}", echoes(50));
-    let outcome = batch(&scratch, &server, &["-P1"], &input);
+    let outcome = batch(&scratch, &server, &["-P1", "--no-check"], &input);
     assert_eq!((outcome.code, ids(&outcome)), (3, vec![1]), "{}", outcome.err);
     assert_eq!(received(&scratch, "tools/call"), 1);
     assert!(outcome.err.contains("--keep-going"), "{}", outcome.err);
@@ -188,6 +188,98 @@ fn what_is_not_to_be_read_is_told() {
     check(&["batch", &server, "-"], "", 0, "");
     check(&["batch", &server, "-"], "\n\n", 0, "");
     check(&["batch", &closed_url(), "-"], &echoes(3), 4, "refused");
+}
+
+// ------------------------------------------------------------------------------- the arguments
+
+/// Arguments that do not fit are not sent, as in `call`, and the other lines go on.
+#[test]
+fn arguments_are_held_against_the_schema() {
+    let input = concat!(
+        "{\"tool\":\"add\",\"arguments\":{\"a\":1,\"b\":2}}\n",
+        "{\"tool\":\"add\",\"arguments\":{\"a\":\"x\",\"b\":2}}\n",
+        "{\"tool\":\"add\"}\n",
+        "{\"tool\":\"echo\",\"arguments\":{\"txt\":\"a\",\"text\":\"b\"}}\n",
+        "{\"tool\":\"echo\",\"arguments\":{\"text\":\"b\"}}\n",
+        "{\"method\":\"tools/call\",\"params\":{\"name\":\"add\"}}\n",
+    );
+    let scratch = Scratch::new();
+    for era in ["modern", "legacy"] {
+        let server = logging(&scratch, &format!("--era {era}"));
+        // The second run may remember the list.
+        for run in 1..=2 {
+            std::fs::write(scratch.path("log"), "").unwrap();
+            let outcome = batch(&scratch, &server, &["--keep-going", "-P2"], input);
+            let found = outcomes(&outcome);
+            let exits: Vec<_> = found.values().map(|line| line["exit"].as_u64().unwrap()).collect();
+            assert_eq!(exits, [0, 2, 2, 2, 0, 3], "{era} {run}: {}", outcome.out);
+            let error = &found["2"]["error"];
+            assert_eq!((&error["class"], &error["sent"]), (&json!("usage"), &json!("no")));
+            let message = |id: &str| found[id]["error"]["message"].as_str().unwrap().to_owned();
+            assert!(message("2").contains("expected number, found \"x\""), "{}", message("2"));
+            assert!(message("3").contains("missing"), "{}", message("3"));
+            assert!(message("4").contains("did you mean text"), "{}", message("4"));
+            assert_eq!(received(&scratch, "tools/call"), 3);
+            assert!(received(&scratch, "tools/list") <= 1);
+        }
+    }
+}
+
+/// What `call` says of the same arguments.
+#[test]
+fn arguments_are_sent_unjudged_if_that_is_wanted() {
+    let scratch = Scratch::new();
+    let server = logging(&scratch, "");
+    let line = r#"{"tool":"add","arguments":{"a":"x","b":2}}"#;
+    for flag in ["--no-check", "--no-schema"] {
+        let outcome = batch(&scratch, &server, &[flag], line);
+        assert_eq!((outcome.code, ids(&outcome)), (3, vec![1]), "{}", outcome.err);
+    }
+    assert_eq!(received(&scratch, "tools/list"), 0);
+    assert_eq!(received(&scratch, "tools/call"), 2);
+}
+
+/// A list that was remembered is asked for anew, once, before it says that a tool is not there.
+#[test]
+fn a_tool_that_is_new_is_looked_up_once() {
+    let scratch = Scratch::new();
+    let server = logging(&scratch, "--era modern");
+    assert_eq!(run(&mut scratch.mcpmini(["tools", &server])).code, 0);
+    let before = received(&scratch, "tools/list");
+    let none = "{\"tool\":\"none\"}\n".repeat(3);
+    let outcome = batch(&scratch, &server, &["--keep-going"], &format!("{}{none}", echoes(1)));
+    assert_eq!(outcome.code, 3, "{}", outcome.err);
+    assert_eq!(received(&scratch, "tools/list"), before + 1);
+}
+
+/// A server that lists no tools is the judge of its own calls.
+#[test]
+fn a_server_without_a_list_judges_by_itself() {
+    let scratch = Scratch::new();
+    let server = http_server(|request| {
+        let id = serde_json::from_str::<Value>(request.split("\r\n\r\n").nth(1).unwrap())
+            .map(|it| it["id"].clone());
+        let result = |result: Value| {
+            let message = json!({ "jsonrpc": "2.0", "id": id.as_ref().unwrap(), "result": result });
+            answer("200 OK", &message.to_string())
+        };
+        let none = || {
+            let error = json!({ "code": -32601, "message": "no such method" });
+            let message = json!({ "jsonrpc": "2.0", "id": id.as_ref().unwrap(), "error": error });
+            answer("200 OK", &message.to_string())
+        };
+        match request {
+            text if text.contains("tools/call") => result(json!({ "content": [] })),
+            text if text.contains("\"initialize\"") => result(json!({
+                "protocolVersion": "2025-06-18", "capabilities": {},
+                "serverInfo": { "name": "bare", "version": "1" },
+            })),
+            text if text.contains("notifications/") => answer("202 Accepted", ""),
+            _ => none(),
+        }
+    });
+    let outcome = batch(&scratch, &server, &[], &echoes(3));
+    assert_eq!((outcome.code, ids(&outcome).len()), (0, 3), "{}", outcome.err);
 }
 
 #[test]
@@ -354,9 +446,11 @@ fn lists_are_repeated_and_calls_are_not() {
     check(list, &[], 5, "tools/list", 5);
     check(list, &["--retry", "2"], 5, "tools/list", 3);
     check(list, &["--retry", "0"], 5, "tools/list", 1);
-    check(call, &["--retry", "0"], 5, "tools/call", 1);
-    check(call, &["--retry", "3"], 5, "tools/call", 1);
-    check(call, &[], 5, "tools/call", 1);
+    check(call, &["--retry", "0", "--no-schema"], 5, "tools/call", 1);
+    check(call, &["--retry", "3", "--no-schema"], 5, "tools/call", 1);
+    check(call, &["--no-schema"], 5, "tools/call", 1);
+    // The tools are listed before the call, which is then not sent.
+    check(call, &[], 4, "tools/call", 0);
 }
 
 /// A server that cannot live is not started without end, and the lines do not wait for it.

@@ -163,11 +163,55 @@ fn fish_completes() {
     check("fish", "fish --no-config -i", &format!("{show}mcpmini completions fish | source\n"));
 }
 
+/// nushell says itself what it would offer, without a terminal.
+#[test]
+fn nushell_completes() {
+    let scratch = world();
+    let script = run(&mut scratch.mcpmini(["completions", "nushell"])).out;
+    let script = scratch.write("completion.nu", script);
+    if !has("nu") {
+        eprintln!("skipped: nu is not installed");
+        return;
+    }
+    let offered = |line: &str| {
+        let ask = "open --raw line | decode utf8 | commandline complete | to json --raw";
+        scratch.write("line", line);
+        let mut command = scratch.command("nu");
+        let bin = Path::new(env!("CARGO_BIN_EXE_mcpmini")).parent().unwrap();
+        let path = std::env::var("PATH").unwrap();
+        command.env("PATH", format!("{}:{path}", bin.display()));
+        let outcome = run(command.args(["--config", &script, "-c", ask]));
+        assert_eq!(outcome.err, "", "{line}");
+        serde_json::from_str::<Vec<String>>(&outcome.out).unwrap()
+    };
+    let check = |line: &str, expected: &[&str]| assert_eq!(offered(line), expected, "{line}");
+    check("mcpmini cal", &["call"]);
+    check("mcpmini call file", &["files"]);
+    check("mcpmini call files arguments si", &["size="]);
+    check("mcpmini call files arguments size=la", &["size=large"]);
+    check("mcpmini call files arguments -- --siz", &["--size"]);
+    check("mcpmini --protocol=2026", &["--protocol=2026-07-28"]);
+    // With its quotes, and where some are open already.
+    check("mcpmini call odd two", &["\"two words' $tool\""]);
+    check("mcpmini call odd \"two w", &["\"two words' $tool\""]);
+    check("mcpmini call \"files\" argum", &["arguments"]);
+    assert!(offered("mcpmini batch files ").contains(&"odd.jsonl".to_owned()));
+    assert!(!scratch.path("started").exists(), "no server was started");
+}
+
 #[test]
 fn completion_is_fast_and_never_fails() {
     let scratch = world();
-    for words in [&["bash"][..], &["zsh"], &["fish"], &["tcsh", "x"], &[], &["bash", "\u{1b}", ""]]
-    {
+    for words in [
+        &["bash"][..],
+        &["zsh"],
+        &["fish"],
+        &["nushell"],
+        &["tcsh", "x"],
+        &[],
+        &["bash", "\u{1b}", ""],
+        &["nushell", "call", "\""],
+    ] {
         let words = ["__complete"].iter().chain(words);
         let outcome = run(&mut scratch.mcpmini(words));
         assert_eq!((outcome.code, outcome.err.as_str()), (0, ""));

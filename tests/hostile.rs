@@ -84,7 +84,12 @@ fn a_server_that_failed_is_not_waited_for() {
 fn an_error_names_the_server_without_secrets() {
     let scratch = Scratch::new();
     let url = format!("{}/?a=1&api_key=hunter2", closed_url());
-    let servers = [(&*url, "a=1&api_key=***"), ("exec:nosuch --token hunter2 x", "--token *** x")];
+    let servers = [
+        (&*url, "a=1&api_key=***"),
+        ("exec:nosuch --token hunter2 x", "--token *** x"),
+        ("./nosuch --token hunter2 x", "--token *** x"),
+        ("nosuch --header 'Authorization: Bearer hunter2'", "--header 'Authorization: ***'"),
+    ];
     for (server, shown) in servers {
         for form in [&["--json-errors"][..], &[]] {
             let words = ["call", server, "tool", "{}"];

@@ -102,7 +102,7 @@ fn raw_bytes_of_several_blocks_are_a_mismatch_after_the_call() {
     let scratch = Scratch::new();
     let words = ["call", &demo(""), "media", "-o", "raw"];
     let outcome = mcpmini(&scratch, &[&words[..], &["--json-errors"]].concat());
-    check(&outcome, 11, &["needs one content block"], &[]);
+    check(&outcome, 11, &["needs one content block", "--save DIR"], &[]);
     assert_eq!((sent(&outcome), outcome.out.as_str()), ("yes".into(), ""));
 }
 
@@ -249,8 +249,21 @@ fn the_way_to_a_server_is_told() {
         let outcome = mcpmini(&scratch, &["info", "-j", server]);
         let info: Value = serde_json::from_str(&outcome.out).unwrap();
         assert_eq!(info["transport"], transport, "{server}: {}", outcome.out);
+        // The steps to the server, and together they are the whole.
+        let timings = info["timings"].as_object().unwrap();
+        let way = if transport == "stdio" { "spawnMs" } else { "resolveMs" };
+        let names: Vec<_> = timings.keys().collect();
+        assert_eq!(names.first().unwrap().as_str(), way, "{}", outcome.out);
+        assert_eq!(names.last().unwrap().as_str(), "discoverMs", "{}", outcome.out);
+        let ms = |value: &Value| value.as_f64().unwrap();
+        let sum: f64 = timings.values().map(ms).sum();
+        assert!(timings.values().all(|step| 0.0 < ms(step)), "{}", outcome.out);
+        assert!((sum - ms(&info["openedMs"])).abs() < 0.01, "{}", outcome.out);
     };
     check(&demo(""), "stdio");
     check(&http.url, "http");
     check(&sse.url, "sse");
+    let text = mcpmini(&scratch, &["info", &demo("")]).out;
+    let line = text.lines().find(|line| line.starts_with("opened in")).unwrap_or_default();
+    assert!(line.contains("(spawn ") && line.contains("discover "), "{text}");
 }

@@ -106,6 +106,23 @@ fn exit_5_lost() {
     assert!(outcome.err.contains("panic: the disk is full"), "{}", outcome.err);
 }
 
+/// What is lost is the list that the call needs first: nothing was run, and a script may try again.
+#[test]
+fn exit_4_when_the_call_was_not_reached() {
+    let scratch = Scratch::new();
+    let server = demo("--fault crash");
+    let words = ["call", &server, "add", "a=1", "b=2", "--json-errors"];
+    let outcome = run(&mut scratch.mcpmini(words));
+    check(&outcome, 4, "");
+    let error: Value = serde_json::from_str(&outcome.err).unwrap();
+    assert_eq!(
+        (&error["error"]["sent"], &error["error"]["retryable"]),
+        (&"no".into(), &true.into())
+    );
+    assert!(outcome.err.contains("the tools could not be listed"), "{}", outcome.err);
+    assert!(!outcome.err.contains("may have run"), "{}", outcome.err);
+}
+
 #[test]
 fn exit_6_protocol() {
     let scratch = Scratch::new();
@@ -546,6 +563,62 @@ fn silent_server_bounded() {
     let outcome = run(&mut scratch.mcpmini(words));
     check(&outcome, 124, "");
     assert!(outcome.took < Duration::from_secs(6), "{:?}", outcome.took);
+}
+
+/// What goes into headers as well is told by the schema, so that a tool that is known to want that
+/// is not called without.
+#[test]
+fn no_schema_is_refused_where_arguments_are_mirrored() {
+    let scratch = Scratch::new();
+    let schema = r#"{"properties":{"region":{"type":"string","x-mcp-header":"Region"}}}"#;
+    let tool = format!(r#"{{"tools":{{"sql":{{"name":"sql","inputSchema":{schema}}}}}}}"#);
+    let patch = scratch.write("patch.json", tool);
+    let server = HttpDemo::start(&["--era", "modern", "--patch", &patch]);
+    let words = ["call", &server.url, "sql", "region=eu", "--no-schema"];
+    let unknown = run(&mut scratch.mcpmini(words));
+    assert_ne!(unknown.code, 2, "nothing is known yet: {}", unknown.err);
+    assert_eq!(run(&mut scratch.mcpmini(["tools", &server.url])).code, 0);
+    for more in [&[][..], &["--dry-run"]] {
+        let outcome = run(&mut scratch.mcpmini(words.iter().chain(more)));
+        check(&outcome, 2, "");
+        assert!(outcome.err.contains("leave out --no-schema"), "{}", outcome.err);
+    }
+    let line = r#"{"tool":"sql","arguments":{"region":"eu"}}"#;
+    let words = ["batch", &server.url, "-", "--no-schema"];
+    let outcome = run_with_input(&mut scratch.mcpmini(words), Some(line.as_bytes()));
+    assert_eq!(outcome.code, 2, "{}", outcome.err);
+    assert!(outcome.out.contains("x-mcp-header"), "{}", outcome.out);
+}
+
+/// The time for the start and that for an answer are told apart, also for a server of which the
+/// era is remembered, so that the call would be the first thing it hears.
+#[test]
+fn start_timeout_binds_a_remembered_server() {
+    for (era, protocol) in [("modern", "auto"), ("legacy", "auto"), ("modern", "2026-07-28")] {
+        let scratch = Scratch::new();
+        let server = format!(
+            "exec:sh -c 'test -e slow && sleep 2; exec \"$0\" --era {era}' {}",
+            demo_path()
+        );
+        let call = |limits: &[&str]| {
+            let words = ["call", &server, "echo", r#"{"text":"hi"}"#, "--protocol", protocol];
+            run(&mut scratch.mcpmini(words.iter().chain(limits)))
+        };
+        check(&call(&[]), 0, "hi\n");
+        scratch.write("slow", "");
+        let outcome = call(&["--start-timeout", "300ms", "-t", "20s"]);
+        check(&outcome, 124, "");
+        assert!(outcome.err.contains("timed out after 300ms"), "{era}: {}", outcome.err);
+        assert!(outcome.err.contains("--start-timeout"), "{era}: {}", outcome.err);
+        // It may take longer to start than to answer.
+        check(&call(&["--start-timeout", "20s", "-t", "1s"]), 0, "hi\n");
+        // And a call that is longer than the start may be is none of its business.
+        std::fs::remove_file(scratch.path("slow")).unwrap();
+        let slow = [&server, "slow", r#"{"steps":1,"pause_ms":2500}"#, "--protocol", protocol];
+        let limits = ["--start-timeout", "2s", "-t", "20s"];
+        let words = ["call"].into_iter().chain(slow.map(|word| word as &str)).chain(limits);
+        assert_eq!(run(&mut scratch.mcpmini(words)).code, 0);
+    }
 }
 
 #[test]

@@ -209,6 +209,32 @@ fn a_question_is_answered_by_the_call_that_it_is_about() {
     check(&run(&mut command), 0, "hello, Eve\n");
 }
 
+/// Over HTTP a question comes on the stream of the call that it is about. On a pipe nothing tells: it is
+/// refused, and nobody is asked what is not theirs to answer.
+#[test]
+fn a_question_among_several_calls_goes_to_no_wrong_one() {
+    let script = r#"
+        "$mcpmini" call "$server" slow steps=1 pause_ms=1500 --answer name=Eve >/dev/null &
+        sleep 0.7
+        "$mcpmini" call "$server" form --answer name=Ada --answer age=36 >form 2>&1 &
+        sleep 0.2
+        "$mcpmini" call "$server" slow steps=1 pause_ms=1500 --answer name=Eve >/dev/null &
+        wait
+        cat form
+    "#;
+    let http = HttpDemo::start(&["--era", "legacy"]);
+    let scratch = Scratch::new();
+    let outcome = run(&mut session(&scratch, &http.url, script));
+    let answered = "{\"form\":{\"action\":\"accept\",\"content\":{\"name\":\"Ada\",\"age\":36}}}\n";
+    check(&outcome, 0, answered);
+    assert_eq!(outcome.err, "");
+    let scratch = Scratch::new();
+    let outcome = run(&mut session(&scratch, &demo("--era legacy"), script));
+    assert!(outcome.out.contains("no answer to form"), "{outcome:?}");
+    assert!(outcome.err.contains("(elicitation/create) was refused"), "{outcome:?}");
+    assert!(!outcome.out.contains("Eve"), "{outcome:?}");
+}
+
 // ------------------------------------------------------------------------------- other servers
 
 #[test]

@@ -289,6 +289,21 @@ fn a_dry_run_says_what_is_not_known() {
 }
 
 #[test]
+fn a_dry_run_says_what_it_would_start_without_secrets() {
+    let scratch = Scratch::new();
+    let entry = r#"{"command": "s", "args": ["${T}", "--key", "hunter2", "-v"]}"#;
+    fs::create_dir_all(scratch.path(".config/mcpmini")).unwrap();
+    let file = format!(r#"{{"mcpServers": {{"s": {entry}}}}}"#);
+    scratch.write(".config/mcpmini/config.json", file);
+    let words = ["call", "s", "t", "{}", "--dry-run", "-v", "--arg=--token=hunter2"];
+    let shown = run(scratch.mcpmini(words).env("T", "hunter2"));
+    assert_eq!(shown.code, 0, "{}", shown.err);
+    let line = "would start s '***' --key '***' -v '--token=***'\n";
+    assert!(shown.err.contains(line), "{}", shown.err);
+    assert!(!shown.err.contains("hunter2"), "{}", shown.err);
+}
+
+#[test]
 fn a_dry_run_of_http_shows_the_request_without_secrets() {
     let scratch = Scratch::new();
     // Nothing listens there, and no name server knows it.

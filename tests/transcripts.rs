@@ -44,7 +44,7 @@ use mcpmini::protocol::model::log::Level;
 use mcpmini::protocol::opening::Certainty;
 use mcpmini::protocol::params::Params;
 use mcpmini::protocol::session::{
-    Abilities, Asker, Call, Event, Failure, Fate, Oddity, Output, Profile, Ticket,
+    Abilities, About, Asker, Call, Event, Failure, Fate, Oddity, Output, Profile, Ticket,
 };
 use mcpmini::protocol::{Incoming, Outgoing, Revision, Session};
 use serde_json::Value;
@@ -144,10 +144,11 @@ impl Player {
                 _ => Listening::Open,
             }),
             "closed" => Incoming::Closed(fault(rest)),
-            "joined" => Incoming::Joined {
+            "joined" => Incoming::Joined(About {
                 revision: Revision::named(number).unwrap(),
                 greeting: Some("{}".into()),
-            },
+                tools: None,
+            }),
             "reported" => {
                 let id = number.parse().ok();
                 Incoming::Reported { id, report: more.into(), fate: Fate::Unknown }
@@ -358,6 +359,7 @@ fn profile(words: &str) -> Profile {
         },
         probe_timeout: Duration::from_millis(2000),
         start_timeout: Some(Duration::from_secs(30)),
+        greets: words.contains("greets"),
         text_ids: words.contains("text-ids"),
         relays: words.contains("relay"),
         listen: words.contains("listen"),

@@ -13,6 +13,7 @@ pub(crate) fn profile() -> Profile {
         tasks: false,
         probe_timeout: Duration::from_secs(1),
         start_timeout: None,
+        greets: false,
         text_ids: false,
         relays: false,
         listen: false,

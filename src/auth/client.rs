@@ -214,6 +214,8 @@ pub struct Proof {
     pub form: Vec<(&'static str, Secret)>,
     /// For the `Authorization` field.
     pub basic: Option<Secret>,
+    /// What is in that field and cannot be seen in it.
+    pub secret: Option<Secret>,
 }
 
 /// Says in an assertion what it is (RFC 7523, section 2.2).
@@ -228,14 +230,20 @@ impl Client {
         let id = || ("client_id", Secret::from(self.id.as_str()));
         let secret = || self.secret.clone().ok_or(AuthError::Missing("the secret of the client"));
         Ok(match self.method {
-            Method::None => Proof { form: vec![id()], basic: None },
-            Method::Post => Proof { form: vec![id(), ("client_secret", secret()?)], basic: None },
-            Method::Basic => Proof { form: Vec::new(), basic: Some(self.basic(&secret()?)) },
+            Method::None => Proof { form: vec![id()], ..Proof::default() },
+            Method::Post => {
+                Proof { form: vec![id(), ("client_secret", secret()?)], ..Proof::default() }
+            }
+            Method::Basic => {
+                let secret = secret()?;
+                Proof { form: Vec::new(), basic: Some(self.basic(&secret)), secret: Some(secret) }
+            }
             Method::PrivateKeyJwt => {
                 let key = key.ok_or(AuthError::Missing("--client-key"))?;
                 let assertion = Secret::new(self.assertion(key, now));
                 let kind = ("client_assertion_type", CLIENT_ASSERTION_TYPE.into());
-                Proof { form: vec![id(), kind, ("client_assertion", assertion)], basic: None }
+                let form = vec![id(), kind, ("client_assertion", assertion)];
+                Proof { form, ..Proof::default() }
             }
         })
     }

@@ -173,9 +173,8 @@ impl Authorizer {
             proof.form.push(("client_id", client.id.as_str().into()));
         }
         let form = grants::device_authorization(resource, scopes);
-        let request = token::request(address, &form, &proof);
+        let (request, secrets) = token::request(address, &form, &proof);
         let answer = self.fetcher.ask(&request, Source::Document(issuer.zone), LIMIT).await?;
-        let secrets: Vec<&Secret> = client.secret.iter().collect();
         if let Some(refused) = token::refusal("device login", &answer, &secrets) {
             return Err(refused);
         }

@@ -7,6 +7,7 @@ use super::error::AuthError;
 use super::jose::{random_text, sha256_base64url};
 use super::metadata::ServerMetadata;
 use super::scope::Scopes;
+use super::token;
 use crate::env::Secret;
 use crate::net::Address;
 
@@ -102,7 +103,8 @@ impl Login {
         match (parameter("error"), parameter("code")) {
             (Some(code), _) => {
                 let description = parameter("error_description");
-                Answer::Failed(AuthError::Refused { what: "login", code, description })
+                let secrets = [self.verifier.clone(), Secret::from(self.state.as_str())];
+                Answer::Failed(token::refused("login", code, description, &secrets))
             }
             (None, Some(code)) if !code.is_empty() => Answer::Code(Secret::new(code)),
             _ => Answer::Failed(AuthError::BadAnswer { what: "login", why: "has no code" }),

@@ -45,9 +45,9 @@ impl Authorizer {
             None => (record.access_token(), "access_token"),
         };
         let form = vec![("token", token.clone()), ("token_type_hint", hint.into())];
-        let request = token::request(address, &form, &proof);
+        let (request, secrets) = token::request(address, &form, &proof);
         let source = Source::Document(record.zone);
         let answer = self.fetcher.ask(&request, source, LIMIT).await?;
-        token::refusal("revocation", &answer, &[&token]).map_or(Ok(()), Err)
+        token::refusal("revocation", &answer, &secrets).map_or(Ok(()), Err)
     }
 }

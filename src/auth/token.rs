@@ -79,15 +79,14 @@ impl TokenEndpoint<'_> {
     /// Asks for tokens. A server that wants a nonce in the proof is asked once more (RFC 9449,
     /// section 8).
     pub(super) async fn ask(&self, form: &Form) -> Result<Tokens, AuthError> {
-        let answer = self.send(form).await?;
+        let (answer, secrets) = self.send(form).await?;
         let learned =
             self.prover.is_some_and(|prover| prover.learn(&self.address, &answer.headers));
-        let secrets: Vec<&Secret> = secrets(form).chain(&self.client.secret).collect();
-        let answer = match refusal("token request", &answer, &secrets) {
+        let (answer, secrets) = match refusal("token request", &answer, &secrets) {
             Some(AuthError::Refused { code, .. }) if code == USE_NONCE && learned => {
                 self.send(form).await?
             }
-            _ => answer,
+            _ => (answer, secrets),
         };
         if let Some(prover) = self.prover {
             prover.learn(&self.address, &answer.headers);
@@ -98,20 +97,23 @@ impl TokenEndpoint<'_> {
         }
     }
 
-    async fn send(&self, form: &Form) -> Result<Fetched, AuthError> {
+    /// The answer to a form, and what was sent that must not be shown.
+    async fn send(&self, form: &Form) -> Result<(Fetched, Vec<Secret>), AuthError> {
         let proof = self.client.proof(self.key, self.clock.seconds())?;
-        let mut request = request(self.address.clone(), form, &proof);
+        let (mut request, mut secrets) = request(self.address.clone(), form, &proof);
         if let Some(prover) = self.prover {
             let proof = prover.prove(&http::Method::POST, &self.address, None);
-            let proof = secret_value("DPoP", &proof).expect("a token in base64 is visible ASCII");
-            request.headers.insert(PROOF, proof);
+            let value = secret_value("DPoP", &proof).expect("a token in base64 is visible ASCII");
+            request.headers.insert(PROOF, value);
+            secrets.push(Secret::new(proof));
         }
-        Ok(self.fetcher.ask(&request, self.source, LIMIT).await?)
+        Ok((self.fetcher.ask(&request, self.source, LIMIT).await?, secrets))
     }
 }
 
-/// A request with a form, from a client that proves who it is.
-pub(super) fn request(address: Address, form: &Form, proof: &Proof) -> Request {
+/// A request with a form, from a client that proves who it is, and all of it that must not be shown:
+/// whoever gets it may repeat it in a [`refusal`].
+pub(super) fn request(address: Address, form: &Form, proof: &Proof) -> (Request, Vec<Secret>) {
     let kind = HeaderValue::from_static("application/x-www-form-urlencoded");
     let json = HeaderValue::from_static("application/json");
     let mut headers = HeaderMap::from_iter([(CONTENT_TYPE, kind), (ACCEPT, json)]);
@@ -123,12 +125,17 @@ pub(super) fn request(address: Address, form: &Form, proof: &Proof) -> Request {
     for (name, value) in form.iter().chain(&proof.form) {
         text.append_pair(name, value.expose());
     }
-    Request::post(address, headers, text.finish().into_bytes().into())
+    let secrets = form.iter().chain(&proof.form).filter(|(name, _)| SECRET.contains(name));
+    let mut secrets: Vec<Secret> = secrets.map(|(_, value)| value.clone()).collect();
+    secrets.extend(proof.secret.clone());
+    let basic = proof.basic.as_ref().and_then(|basic| basic.expose().split_once(' '));
+    secrets.extend(basic.map(|(_, credentials)| Secret::from(credentials)));
+    (Request::post(address, headers, text.finish().into_bytes().into()), secrets)
 }
 
 /// The error in an answer, if it is one; what was sent does not show in it. A success that holds
 /// an error is none: some servers answer so.
-pub(super) fn refusal(what: &'static str, answer: &Fetched, sent: &[&Secret]) -> Option<AuthError> {
+pub(super) fn refusal(what: &'static str, answer: &Fetched, sent: &[Secret]) -> Option<AuthError> {
     let refusal = serde_json::from_slice::<Refusal>(&answer.body).ok();
     if answer.status.is_success() && refusal.is_none() {
         return None;
@@ -137,21 +144,35 @@ pub(super) fn refusal(what: &'static str, answer: &Fetched, sent: &[&Secret]) ->
         Some(Refusal { error, error_description }) => (error, error_description),
         None => (format!("HTTP {}", answer.status.as_u16()), None),
     };
-    let show = |text: String| shorten(&mask(text, sent.iter().copied()));
-    Some(AuthError::Refused { what, code: show(code), description: description.map(show) })
+    Some(refused(what, code, description, sent))
+}
+
+/// The error that an authorization server made of a request, in its words, but for what was sent.
+pub(super) fn refused(
+    what: &'static str,
+    code: String,
+    description: Option<String>,
+    sent: &[Secret],
+) -> AuthError {
+    let show = |text: String| shorten(&mask(text, sent.iter()));
+    AuthError::Refused { what, code: show(code), description: description.map(show) }
 }
 
 /// What is shorter, in bytes, is no secret worth the name, and may be a part of any word.
 const SHORTEST: usize = 6;
 
-/// A text without the secrets that whoever wrote it has seen.
+/// A text without the secrets that whoever wrote it has seen, also as they were sent in a form.
 pub fn mask<'a>(text: String, secrets: impl Iterator<Item = &'a Secret>) -> String {
     let secrets = secrets.map(Secret::expose).filter(|secret| SHORTEST <= secret.len());
-    secrets.fold(text, |text, secret| text.replace(secret, "…"))
+    secrets.fold(text, |text, secret| {
+        let encoded: String = form_urlencoded::byte_serialize(secret.as_bytes()).collect();
+        text.replace(secret, "…").replace(&encoded, "…")
+    })
 }
 
 /// The parameters whose values nobody else may see.
-const SECRET: [&str; 8] = [
+const SECRET: [&str; 10] = [
+    "actor_token",
     "assertion",
     "client_assertion",
     "client_secret",
@@ -160,11 +181,8 @@ const SECRET: [&str; 8] = [
     "device_code",
     "refresh_token",
     "subject_token",
+    "token",
 ];
-
-fn secrets(form: &Form) -> impl Iterator<Item = &Secret> {
-    form.iter().filter(|(name, _)| SECRET.contains(name)).map(|(_, value)| value)
-}
 
 fn shorten(text: &str) -> String {
     match text.char_indices().nth(LONGEST_TEXT) {
@@ -268,7 +286,7 @@ mod tests {
     fn refusals_are_told_without_what_was_sent() {
         let check = |status: u16, body: &str, expected: Option<&str>| {
             let code = Secret::from("code-123");
-            let refused = refusal("token request", &answer(status, body), &[&code]);
+            let refused = refusal("token request", &answer(status, body), &[code]);
             let told = refused.map(|refused| refused.to_string());
             let expected = expected
                 .map(|told| format!("the authorization server refused the token request: {told}"));
@@ -292,8 +310,33 @@ mod tests {
     fn forms_are_encoded() {
         let form: Form = vec![("a", "1 & 2".into()), ("resource", "https://h/é".into())];
         let address = Address::parse("https://as/token").unwrap();
-        let proof = Proof { form: vec![("client_id", "c".into())], basic: None };
-        let body = request(address, &form, &proof).body.unwrap();
+        let proof = Proof { form: vec![("client_id", "c".into())], ..Proof::default() };
+        let body = request(address, &form, &proof).0.body.unwrap();
         assert_eq!(*body, b"a=1+%26+2&resource=https%3A%2F%2Fh%2F%C3%A9&client_id=c");
+    }
+
+    #[test]
+    fn nothing_secret_of_a_request_comes_back_in_an_error() {
+        let check = |form: Form, proof: Proof, echoed: &str| {
+            let address = Address::parse("https://as/token").unwrap();
+            let (_, secrets) = request(address, &form, &proof);
+            let body = serde_json::json!({ "error": "e", "error_description": echoed });
+            let refused = refusal("login", &answer(400, &body.to_string()), &secrets).unwrap();
+            let AuthError::Refused { description: Some(told), .. } = refused else { panic!() };
+            assert_eq!(told, "got …!", "{echoed}");
+        };
+        let nothing = Proof::default;
+        let assertion = || Proof { form: vec![("client_assertion", "ey.J.x".into())], ..nothing() };
+        let basic = || Proof {
+            basic: Some("Basic Yzpzw6ljcmV0".into()),
+            secret: Some("s ecret".into()),
+            ..nothing()
+        };
+        check(vec![("code", "code-123".into())], nothing(), "got code-123!");
+        check(vec![("token", "token-123".into())], nothing(), "got token-123!");
+        check(Vec::new(), assertion(), "got ey.J.x!");
+        check(Vec::new(), basic(), "got Yzpzw6ljcmV0!");
+        check(Vec::new(), basic(), "got s ecret!");
+        check(Vec::new(), basic(), "got s+ecret!");
     }
 }

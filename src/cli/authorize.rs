@@ -2,6 +2,7 @@
 //! got for it.
 
 use std::rc::Rc;
+use std::time::Duration;
 
 use super::access;
 use super::contact::Contact;
@@ -21,6 +22,11 @@ use crate::protocol::mask;
 use crate::protocol::message::Sent;
 use crate::protocol::params::Members;
 use crate::transport::http;
+
+/// How long connecting may take where a server has all the time in the world for its start.
+const LONGEST_CONNECT: Duration = Duration::from_secs(24 * 60 * 60);
+/// By how much longer connecting may take than the start of which it is a part.
+const MARGIN: Duration = Duration::from_secs(1);
 
 impl Contact<'_> {
     /// What gets tokens for the server, with a token if one is kept; `None` for a server that takes
@@ -83,7 +89,16 @@ impl Contact<'_> {
 
     /// The server, and how it is reached.
     pub(super) fn target(&self) -> Result<Server, Error> {
-        target::server(self.run, &self.server, self.given_token()?)
+        let mut server = target::server(self.run, &self.server, self.given_token()?)?;
+        if let Server::Http(target) | Server::Sse(target) = &mut server {
+            let is_said = self.run.settings.start_timeout.is_some();
+            if is_said || self.server.start_timeout.is_some() {
+                // The time to connect is a part of that. It is the session that says when it is over.
+                let longest = self.start_timeout().map_or(LONGEST_CONNECT, |start| start + MARGIN);
+                target.settings.connect_timeout = longest.max(net::CONNECT_TIMEOUT);
+            }
+        }
+        Ok(server)
     }
 
     /// Makes somebody log in when the server asks for it, whatever token is kept.

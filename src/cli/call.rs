@@ -5,7 +5,7 @@ use smol::LocalExecutor;
 use super::answer::{self, Outcome, Wishes};
 use super::args::Format;
 use super::args::commands::Call;
-use super::catalog::Catalog;
+use super::catalog::{self, Catalog};
 use super::contact::Contact;
 use super::dry_run;
 use super::errors::{Error, Phase};
@@ -61,7 +61,7 @@ async fn answer(
     if call.task {
         contact.allow_tasks();
     }
-    let mut tool = tool(call, words, contact).await?;
+    let mut tool = tool(call, words, contact).await.map_err(catalog::unsent)?;
     if call.check_output {
         wishes.schema = Some(output_schema(call, tool.as_ref())?);
     }
@@ -107,7 +107,7 @@ async fn send(
                 retried = true;
                 Catalog::forget(contact);
                 *tool = Some(Catalog::find(contact, &call.tool).await?);
-                contact.watcher.consent.admit(&call.tool, tool.as_ref())?;
+                contact.watcher.consent.admit(&call.tool)?;
             }
             Err(no_result) => {
                 if let NoResult::Error(_) = no_result {
@@ -133,6 +133,9 @@ fn rehearse(
         contact.allow_tasks();
     }
     let tool = match call.no_schema {
+        true if Catalog::mirroring(contact).contains(&call.tool) => {
+            return Err(needs_schema(&call.tool));
+        }
         true => None,
         false => dry_run::stored_tool(contact, &call.tool, words.needs_schema())?,
     };
@@ -145,6 +148,16 @@ fn rehearse(
     dry_run::show(contact, method::CALL_TOOL, params, mirrored)
 }
 
+/// The error for a tool that cannot be called without its schema.
+pub(super) fn needs_schema(tool: &str) -> Error {
+    let text = format!(
+        "the tool \"{tool}\" wants arguments in HTTP headers as well (x-mcp-header), and its schema \
+         tells which"
+    );
+    let error = Error::new(Exit::Usage, text).phase(Phase::Usage).sent(Sent::No);
+    error.hint("leave out --no-schema")
+}
+
 /// The tool, if anything about it must be known: the types of its arguments, which of them are
 /// mirrored into headers, its output schema, whether it can run as a task, or whether it may run
 /// twice.
@@ -155,7 +168,7 @@ pub(super) async fn tool(
 ) -> Result<Option<Tool>, Error> {
     contact.watcher.consent.intend(&call.tool);
     let tool = known_tool(call, words, contact).await?;
-    contact.watcher.consent.admit(&call.tool, tool.as_ref())?;
+    contact.watcher.consent.admit(&call.tool)?;
     Ok(tool.filter(|_| !call.no_schema))
 }
 
@@ -169,6 +182,10 @@ async fn known_tool(
         return catalog.require(&call.tool, contact).cloned().map(Some);
     }
     if call.no_schema {
+        if Catalog::mirroring(contact).contains(&call.tool) {
+            return Err(needs_schema(&call.tool));
+        }
+        Catalog::glance(contact, &call.tool).await?;
         return Ok(None);
     }
     let needs_revision = contact.is_http() || call.task;
@@ -181,7 +198,7 @@ async fn known_tool(
     let retries = 0 < contact.policy().asked;
     match mirrors || tasks || retries || call.check_output || words.needs_schema() {
         true => Catalog::find(contact, &call.tool).await.map(Some),
-        false => Ok(None),
+        false => Catalog::glance(contact, &call.tool).await.map(|_| None),
     }
 }
 

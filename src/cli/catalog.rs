@@ -25,10 +25,18 @@ pub(super) struct Catalog {
 impl Catalog {
     /// The tools as far as they are remembered and still good; `None` when the server must be
     /// asked.
-    pub(super) fn recall(contact: &Contact<'_>) -> Option<Catalog> {
-        let pages = listing::recall(contact, method::LIST_TOOLS)?;
-        let revision = contact.known_revision()?;
-        Some(Catalog { remembered: true, ..Catalog::read(contact, &pages, revision) })
+    ///
+    /// # Errors
+    /// When they are not what was accepted.
+    fn recall(contact: &mut Contact<'_>) -> Result<Option<Catalog>, Error> {
+        let is_changed = contact.watcher.changes.contain(method::LIST_TOOLS);
+        let pages = listing::recall(contact, method::LIST_TOOLS).filter(|_| !is_changed);
+        let Some((pages, revision)) = pages.zip(contact.known_revision()) else { return Ok(None) };
+        if contact.watcher.consent.wants_tools() {
+            contact.watcher.consent.note_tools(texts(&pages));
+            contact.watcher.consent.check()?;
+        }
+        Ok(Some(Catalog { remembered: true, ..Catalog::read(contact, &pages, revision) }))
     }
 
     /// The tools as they were when the server was last asked, good or not; `None` when nobody has
@@ -38,6 +46,19 @@ impl Catalog {
         Some(Catalog { remembered: true, ..Catalog::read(contact, &pages, revision) })
     }
 
+    /// The tools, as far as they are remembered, whose arguments go into headers as well, so that none
+    /// of them can be called without its schema (2026-07-28, Custom Headers from Tool Parameters).
+    pub(super) fn mirroring(contact: &Contact<'_>) -> Vec<String> {
+        let mirrors = contact.known_revision().is_none_or(|revision| revision.mirrored_headers);
+        let stored = Some(contact).filter(|contact| mirrors && contact.is_http());
+        let tools = stored.and_then(Catalog::stored).map(|catalog| catalog.tools);
+        let is_mirrored = |tool: &Tool| {
+            let annotated = tool.input_schema().map(headers::mirrored);
+            annotated.is_some_and(|it| it.is_ok_and(|annotated| !annotated.is_empty()))
+        };
+        tools.into_iter().flatten().filter(is_mirrored).map(|tool| tool.name).collect()
+    }
+
     /// Asks the server for its tools, and remembers them if the server allows it.
     pub(super) async fn fetch(contact: &mut Contact<'_>) -> Result<Catalog, Error> {
         let mut pages = Vec::new();
@@ -45,7 +66,10 @@ impl Catalog {
             pages.push(page);
             Ok(())
         };
-        listing::fetch(contact, method::LIST_TOOLS, keep).await?;
+        let is_looking = std::mem::replace(&mut contact.watcher.consent.looking, true);
+        let fetched = listing::fetch(contact, method::LIST_TOOLS, keep).await;
+        contact.watcher.consent.looking = is_looking;
+        fetched?;
         let Some(revision) = contact.known_revision() else {
             return Err(Error::new(Exit::Bug, "a session without a revision has answered"));
         };
@@ -56,12 +80,42 @@ impl Catalog {
 
     /// The tools, remembered or asked for.
     pub(super) async fn get(contact: &mut Contact<'_>) -> Result<Catalog, Error> {
-        let Some(catalog) = Catalog::recall(contact) else { return Catalog::fetch(contact).await };
-        if contact.watcher.consent.wants_tools() {
-            contact.watcher.consent.note_tools(catalog.tools.iter().map(Tool::as_json));
-            contact.watcher.consent.check()?;
+        match Catalog::recall(contact)? {
+            Some(catalog) => Ok(catalog),
+            None => Catalog::fetch(contact).await,
         }
-        Ok(catalog)
+    }
+
+    /// A look at a tool that was accepted, before it is called: at the list that is remembered while
+    /// it is good, else the server is asked, on each connection once. A tool that is in no list any
+    /// more counts as removed, and so do the tools of a server that does not list them any more.
+    pub(super) async fn glance(
+        contact: &mut Contact<'_>,
+        name: &str,
+    ) -> Result<Option<Catalog>, Error> {
+        if !contact.watcher.consent.holds(name) {
+            return Ok(None);
+        }
+        if contact.is_shared() {
+            // Others may have asked already.
+            contact.settle().await?;
+            if !contact.watcher.consent.holds(name) {
+                return Ok(None);
+            }
+        }
+        let remembered = Catalog::recall(contact)?;
+        if remembered.as_ref().is_some_and(|catalog| catalog.named(name).is_some()) {
+            return Ok(remembered);
+        }
+        match Catalog::fetch(contact).await {
+            Ok(catalog) => Ok(Some(catalog)),
+            Err(error) if error.exit == Exit::Rpc => {
+                contact.run.remark(&format!("the tools are not known: {}", error.message));
+                contact.watcher.consent.note_no_list();
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// The tools as they must be known to hold them against what was accepted: where the last list was
@@ -150,4 +204,18 @@ impl Catalog {
 /// The tools of some pages, each as its JSON text.
 fn texts(pages: &[Json]) -> impl Iterator<Item = &str> + Clone {
     pages.iter().flat_map(|page| listing::items(page, method::LIST_TOOLS))
+}
+
+/// The error for a call that was not sent because more had to be known about its tool first. Whatever
+/// became of that request, the tool was not run.
+pub(super) fn unsent(error: Error) -> Error {
+    let message = format!("the tools could not be listed: {}", error.message);
+    match (error.phase, error.exit) {
+        (Some(Phase::Request), Exit::Lost) => {
+            Error { exit: Exit::Unreachable, message, hint: None, ..error }.retryable(true)
+        }
+        (Some(Phase::Request), Exit::Timeout) => Error { message, ..error },
+        _ => error,
+    }
+    .sent(Sent::No)
 }

@@ -29,6 +29,7 @@ use crate::protocol::opening::Certainty;
 use crate::protocol::session::{Abilities, About, Failure, Profile, Question, Session};
 use crate::reactor::Timer;
 use crate::trust;
+use crate::trust::policy::Asked;
 
 /// How long a server may leave a probe unanswered before it gets `initialize` beside it. A process
 /// that does not know the probe is often silent; over HTTP silence is rare, and a slow network is
@@ -101,10 +102,12 @@ impl<'a> Contact<'a> {
     ) -> Result<Contact<'a>, Error> {
         trust::admit(resolved, run.env, overrides).map_err(explain::trust)?;
         let policies = policy::load(run)?;
-        let consent = Consent::open(run, resolved, overrides, policies.mode())?;
+        let mut consent = Consent::open(run, resolved, overrides, policies)?;
         let server = config::expand(resolved, overrides, run.env).map_err(explain::config)?;
+        consent.check_place(&server)?;
         target::check_options(run, &server)?;
-        policy::admit(run, policies, &server)?;
+        let asked = Asked { server: &server, resolved, overrides };
+        policy::admit(run, policies, &asked)?;
         let mode = run.cache_mode();
         Ok(Contact {
             run,
@@ -164,6 +167,11 @@ impl<'a> Contact<'a> {
     /// Whether the server is reached over HTTP.
     pub(super) fn is_http(&self) -> bool {
         matches!(self.server.endpoint, Endpoint::Http(_))
+    }
+
+    /// Whether the server is one that a session holds.
+    pub(super) fn is_shared(&self) -> bool {
+        self.run.settings.session.is_some() && !self.run.command().is_relay()
     }
 
     /// Whether the command line or a token makes something of the server that its name alone does
@@ -306,6 +314,7 @@ impl<'a> Contact<'a> {
             abilities,
             probe_timeout: if self.is_http() { PROBE_TIMEOUT_HTTP } else { PROBE_TIMEOUT_STDIO },
             start_timeout: self.start_timeout(),
+            greets: self.greets(),
             tasks: self.tasks,
             text_ids: self.run.globals.id_format == Some(IdFormat::String),
             relays: self.run.command().is_relay(),
@@ -338,13 +347,24 @@ impl<'a> Contact<'a> {
         Ok(Access { executor, server, limits, certainty, profile })
     }
 
-    /// The limit for the start: what is said about it, else what is said about every answer.
-    fn start_timeout(&self) -> Option<Duration> {
+    /// How long a server may take to start: what is said about it, else what is said about every answer.
+    pub(super) fn start_timeout(&self) -> Option<Duration> {
         let said = self.run.settings.start_timeout.or(match self.server.start_timeout {
             Some(_) => None,
             None => self.run.settings.timeout,
         });
         self.limit(said, self.server.start_timeout, settings::START_TIMEOUT)
+    }
+
+    /// Whether a server has to say what it is although that is remembered: where it has more or less
+    /// time for its start than for an answer, the two must be told apart.
+    fn greets(&self) -> bool {
+        self.start_timeout() != self.answer_timeout()
+    }
+
+    /// The limit for a server without a sign of life.
+    pub(super) fn answer_timeout(&self) -> Option<Duration> {
+        self.limit(self.run.settings.timeout, self.server.timeout, settings::TIMEOUT)
     }
 
     /// Flag or variable, else configuration (where zero is no limit), else default.

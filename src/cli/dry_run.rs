@@ -1,5 +1,6 @@
 //! `--dry-run`: what a command would send. Nothing is started and nobody is contacted.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::time::SystemTime;
 
@@ -11,7 +12,7 @@ use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::output;
 use crate::client::Server;
-use crate::config::quoting;
+use crate::config::{self, Described, quoting};
 use crate::protocol::Outgoing;
 use crate::protocol::mask::{self, Author};
 use crate::protocol::message::{Delivery, Sent};
@@ -20,7 +21,7 @@ use crate::protocol::opening::Certainty;
 use crate::protocol::params::Params;
 use crate::protocol::revision::{Era, Revision};
 use crate::protocol::trace::{Direction, Record};
-use crate::transport::http;
+use crate::transport::{http, stdio};
 
 /// The tool as far as it is stored from an earlier run.
 pub(super) fn stored_tool(
@@ -80,10 +81,7 @@ pub(super) fn show(
     let outgoing = contact.rehearse(method, params, mirrored, authorizer.as_deref());
     let text = match target {
         Server::Stdio(target) => {
-            let words = target.args.iter().map(|word| word.to_string_lossy());
-            let words: Vec<_> =
-                [target.program.to_string_lossy()].into_iter().chain(words).collect();
-            let line = quoting::join(words.iter().map(|word| &**word));
+            let line = quoting::join(words(contact, &target).iter().map(String::as_str));
             contact.run.remark(&format!("would start {line}"));
             messages(contact, &outgoing)
         }
@@ -100,6 +98,22 @@ pub(super) fn show(
     };
     output::write(contact.run, text.as_bytes())?;
     Ok(Exit::Ok)
+}
+
+/// The words that start a server, without the secrets that they have or refer to.
+fn words(contact: &Contact<'_>, target: &stdio::Target) -> Vec<String> {
+    let words = [&target.program].into_iter().chain(&target.args);
+    let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+    let masked = mask::command(words.iter().map(|word| &**word));
+    let described = config::describe(&contact.watcher.consent.resolved, contact.run.env, true);
+    let is_word = |it: &Described| it.field == "command" || it.field.starts_with("args[");
+    // Those of --arg follow, which are in no definition.
+    let mut described = described.into_iter().filter(is_word);
+    let shown = |word: Cow<'_, str>| match described.next() {
+        Some(Described { value: Ok(shown), .. }) => shown,
+        _ => word.into_owned(),
+    };
+    masked.into_iter().map(shown).collect()
 }
 
 /// The messages, each on a line.

@@ -164,7 +164,7 @@ fn refused(refused: &Refused) -> Error {
     let hint = match refused.status {
         401 => "the server does not take the token that it was given",
         403 => "the token does not allow this",
-        404 | 405 => "is this the address of an MCP endpoint?",
+        404 | 405 => "is this the address of an MCP endpoint? mcpmini discover looks for one",
         300..=399 => {
             "redirects are followed only by 307 or 308, and only within one origin; use the new address"
         }

@@ -101,7 +101,9 @@ impl Found {
 /// The tools of a server: as they were stored, or with `--refresh` as it tells them now. `None` when
 /// nothing is stored.
 async fn look(mut contact: Contact<'_>) -> Result<Option<Vec<Tool>>, Error> {
-    if contact.run.settings.cache != Cache::Refresh {
+    // What is stored is not held against a lock file.
+    let is_locked = contact.watcher.consent.is_locked();
+    if contact.run.settings.cache != Cache::Refresh && !is_locked {
         return Ok(Catalog::stored(&contact).map(|catalog| catalog.tools));
     }
     let fetched = Catalog::fetch(&mut contact).await;

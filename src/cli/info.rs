@@ -1,6 +1,6 @@
 //! `mcpmini info`: what a server is and what it can do.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use smol::LocalExecutor;
 
@@ -13,6 +13,7 @@ use super::exit::Exit;
 use super::output::{self, cell};
 use super::run::Run;
 use crate::client::Link;
+use crate::net::Steps;
 use crate::protocol::json::{self, Json};
 use crate::protocol::jsonrpc::scan;
 use crate::protocol::method;
@@ -35,7 +36,7 @@ async fn show(run: &Run<'_>, word: &str, contact: &mut Contact<'_>) -> Result<Ex
     let begun = Instant::now();
     contact.settle().await?;
     let greeting = greeting(contact).await?;
-    let milliseconds = begun.elapsed().as_millis();
+    let opened = begun.elapsed();
     let Some(about) = contact.about() else {
         return Err(Error::new(Exit::Bug, "a session without a revision has answered"));
     };
@@ -56,12 +57,16 @@ async fn show(run: &Run<'_>, word: &str, contact: &mut Contact<'_>) -> Result<Ex
         supported: member("supportedVersions"),
         capabilities: member("capabilities"),
         instructions: member("instructions"),
-        milliseconds,
+        opened,
+        steps: contact.run.meter.steps(),
         origin: origin.as_ref(),
     };
     match run.settings.output {
         Format::Json => output::write_line(run, &facts.json())?,
         _ => output::write(run, facts.text().as_bytes())?,
+    }
+    if let Some(origin) = &origin {
+        discover::heed(run, &origin.differing)?;
     }
     Ok(Exit::Ok)
 }
@@ -87,12 +92,22 @@ struct Facts<'a> {
     supported: Option<&'a str>,
     capabilities: Option<&'a str>,
     instructions: Option<&'a str>,
-    milliseconds: u128,
+    /// How long it took until the server had said what it is.
+    opened: Duration,
+    /// The parts of that which led to the server.
+    steps: Steps,
     /// The card that the definition was made from.
     origin: Option<&'a Origin>,
 }
 
 impl Facts<'_> {
+    /// What the time until now was spent with. What did not lead to the server went into asking it
+    /// what it is, whether by `server/discover` or by `initialize`.
+    fn timings(&self) -> impl Iterator<Item = (&'static str, Duration)> {
+        let way = self.steps.made().map(|(_, took)| took).sum();
+        self.steps.made().chain([("discover", self.opened.saturating_sub(way))])
+    }
+
     fn json(&self) -> String {
         let mut members = Members::new();
         members.push("server", &json::string(self.server));
@@ -110,7 +125,12 @@ impl Facts<'_> {
                 members.push(name, text);
             }
         }
-        members.push("openedMs", &self.milliseconds.to_string());
+        members.push("openedMs", &milliseconds(self.opened));
+        let mut timings = Members::new();
+        for (step, took) in self.timings() {
+            timings.push(&format!("{step}Ms"), &milliseconds(took));
+        }
+        members.push("timings", &timings.finish());
         if let Some(Origin { card, differing }) = self.origin {
             members.push("card", &json::string(card));
             members.push("differences", &discover::differences_json(differing));
@@ -137,7 +157,9 @@ impl Facts<'_> {
         let capabilities = scan::members(self.capabilities.unwrap_or("{}"));
         let names: Vec<_> = capabilities.map(|(name, _)| name.into_owned()).collect();
         row("can", &names.join(", "));
-        row("opened in", &format!("{} ms", self.milliseconds));
+        let shown = |(step, took)| format!("{step} {} ms", milliseconds(took));
+        let steps: Vec<_> = self.timings().map(shown).collect();
+        row("opened in", &format!("{} ms ({})", milliseconds(self.opened), steps.join(", ")));
         if let Some(Origin { card, differing }) = self.origin {
             row("card", card);
             differing.iter().for_each(|it| row("differs", &cell(&it.to_string())));
@@ -148,4 +170,8 @@ impl Facts<'_> {
         }
         text
     }
+}
+
+fn milliseconds(took: Duration) -> String {
+    format!("{:.3}", took.as_secs_f64() * 1e3)
 }

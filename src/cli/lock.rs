@@ -43,7 +43,7 @@ pub(super) async fn run(
         let mut contact = Contact::find(run, word, executor)?;
         let surveyed = contact.survey().await;
         let consent = &contact.watcher.consent;
-        let (name, facets) = (consent.key.name.clone(), consent.current());
+        let (name, facets) = (consent.key.name.clone(), consent.current_for(&path));
         if let Err(error) = surveyed {
             return contact.finish(Err(error)).await;
         }

@@ -145,9 +145,12 @@ pub(super) async fn tools(
 /// by a signal.
 pub(super) fn end(run: &Run<'_>, outcomes: Vec<Result<(), Error>>) -> Result<Exit, Error> {
     let errors: Vec<Error> = outcomes.into_iter().filter_map(Result::err).collect();
-    let is_signal = |error: &&Error| matches!(error.exit, Exit::Signal(_));
-    if let Some(interrupted) = errors.iter().find(is_signal) {
-        return Err(interrupted.clone());
+    // What is wrong with us and not with a server was not told, and comes before all else.
+    let is_ours = |error: &&Error| {
+        matches!(error.exit, Exit::Signal(_)) || error.phase == Some(Phase::Output)
+    };
+    if let Some(ours) = errors.iter().find(is_ours) {
+        return Err(ours.clone());
     }
     match errors.into_iter().next() {
         None => Ok(Exit::Ok),
@@ -230,6 +233,8 @@ pub(super) async fn catalog(
     contact: &mut Contact<'_>,
     gate: Option<Duration>,
 ) -> Result<(Catalog, bool), Error> {
+    // What is stored is not held against a lock file.
+    let gate = gate.filter(|_| !contact.watcher.consent.is_locked());
     let stored = gate.and_then(|_| Catalog::stored(contact));
     let (Some(gate), Some(stored)) = (gate, stored) else {
         return Ok((Catalog::get(contact).await?, false));

@@ -2,11 +2,14 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
+use super::discover;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::run::Run;
 use super::target;
+use crate::discovery::documents::Limits;
 use crate::net::{Address, FetchError, Fetcher, Policy, Source};
 use crate::store::{self, Guard};
 
@@ -103,12 +106,15 @@ pub(super) struct Originals<'a> {
     policy: Policy,
     /// Whether nobody is to be contacted.
     offline: bool,
+    /// How long requests may take, from the beginning on.
+    limits: Limits,
+    begun: Instant,
 }
 
 impl<'a> Originals<'a> {
     /// Originals, under these rules.
     pub(super) fn new(run: &'a Run<'a>, policy: Policy, offline: bool) -> Originals<'a> {
-        Originals { run, policy, offline }
+        Originals { run, policy, offline, limits: discover::limits(run), begun: Instant::now() }
     }
 
     /// The run that they are for.
@@ -153,6 +159,7 @@ impl<'a> Originals<'a> {
                 .hint("leave --offline out, or name a file"));
         }
         let fetcher = Fetcher::new(&target::network(self.run, "documents")?, address, self.policy);
+        let fetcher = fetcher.with_patience(self.limits.each).within(self.limits.all, self.begun);
         let fetching = fetcher.get(address, source, accept, limit);
         let fetched = self.run.unless_over(fetching).await?;
         let fetched = fetched.map_err(|error| failed(what, &error))?;
@@ -174,7 +181,12 @@ impl<'a> Originals<'a> {
 }
 
 fn failed(what: &str, error: &FetchError) -> Error {
-    unreachable(format!("{what}: {error}")).retryable(error.may_pass())
+    let text = format!("{what}: {error}");
+    let failure = match error {
+        FetchError::Late { .. } => Error::new(Exit::Timeout, text).phase(Phase::Connect),
+        _ => unreachable(text),
+    };
+    failure.retryable(error.may_pass())
 }
 
 fn unreachable(text: String) -> Error {

@@ -11,12 +11,14 @@ use super::output::{self, Table};
 use super::run::Run;
 use super::signed;
 use super::target;
-use crate::config::{self, Endpoint, Overrides, Server, quoting};
-use crate::net::{self, Source};
+use crate::config::{self, Endpoint, Entry, Overrides, Server, quoting};
+use crate::net::{self, Address, Source};
 use crate::protocol::json;
 use crate::protocol::message::Sent;
 use crate::protocol::params::Members;
-use crate::trust::policy::{Decision, LIST_LIMIT, Policies, PolicyError, Rule, store_list};
+use crate::trust::policy::{
+    Asked, CrossDomain, Decision, LIST_LIMIT, Policies, PolicyError, Rule, store_list,
+};
 use crate::trust::signature::{BUNDLE_LIMIT, BUNDLE_SUFFIX};
 
 /// What lists are asked for as.
@@ -32,10 +34,21 @@ pub(super) fn load<'r>(run: &'r Run<'_>) -> Result<&'r Policies, Error> {
 }
 
 /// Lets a server pass that the policies admit. It is not started or contacted for that.
-pub(super) fn admit(run: &Run<'_>, policies: &Policies, server: &Server) -> Result<(), Error> {
-    let decisions = judge(run, policies, server)?;
+pub(super) fn admit(run: &Run<'_>, policies: &Policies, asked: &Asked<'_>) -> Result<(), Error> {
+    let see = format!("see: mcpmini policy check {}", quoting::quote(&asked.server.name));
+    admit_or(run, policies, asked, &see)
+}
+
+/// The same, with something else to do about it.
+fn admit_or(
+    run: &Run<'_>,
+    policies: &Policies,
+    asked: &Asked<'_>,
+    hint: &str,
+) -> Result<(), Error> {
+    let (decisions, server) = (judge(run, policies, asked)?, asked.server);
     if let Some(decision) = decisions.iter().find(|decision| !decision.admits) {
-        return Err(refused(server, decision));
+        return Err(refused(server, decision, hint));
     }
     match decisions.iter().find(|decision| decision.by_signature && run.globals.insecure) {
         None => Ok(()),
@@ -50,25 +63,78 @@ pub(super) fn admit(run: &Run<'_>, policies: &Policies, server: &Server) -> Resu
     }
 }
 
-/// What the policies say about a server.
-fn judge(run: &Run<'_>, policies: &Policies, server: &Server) -> Result<Vec<Decision>, Error> {
-    policies.judge(server, run.env).map_err(|error| failed(error).server(server.name.clone()))
+/// Whether the policies let a server be added that a document of another domain leads to, without
+/// asking the user.
+///
+/// # Errors
+/// When they let it be added in no case.
+pub(super) fn allows_cross_domain(
+    run: &Run<'_>,
+    endpoint: &Address,
+    why: &str,
+) -> Result<bool, Error> {
+    match load(run)?.cross_domain() {
+        (CrossDomain::Allow, _) => Ok(true),
+        (CrossDomain::Ask, _) => Ok(false),
+        (CrossDomain::Deny, path) => {
+            let path = path.map(|path| path.display().to_string()).unwrap_or_default();
+            let text = format!(
+                "the policy {path} does not admit {}: {why}, and cross_domain is deny",
+                endpoint.origin()
+            );
+            let error = Error::new(Exit::Trust, text).phase(Phase::Trust).sent(Sent::No);
+            Err(error.hint("if you know the server, add it by its own URL"))
+        }
+    }
 }
 
-fn refused(server: &Server, decision: &Decision) -> Error {
+/// Lets a definition pass that may be written down: one that the policies admit when it is used.
+pub(super) fn admit_entry(run: &Run<'_>, name: &str, entry: &Entry) -> Result<(), Error> {
+    /// What a policy judges; the rest may be secrets that only the use of the server has.
+    const JUDGED: [&str; 6] = ["type", "url", "command", "args", "registry", "registryUrl"];
+    let policies = load(run)?;
+    if policies.is_empty() {
+        return Ok(());
+    }
+    let judged = entry.iter().filter(|(field, _)| JUDGED.contains(&field.as_str()));
+    let judged = judged.map(|(field, value)| (field.clone(), value.clone())).collect();
+    let resolved = config::resolve_entry(name, &judged, run.env).map_err(explain::config)?;
+    let overrides = Overrides { dry_run: true, ..Overrides::default() };
+    match config::expand(&resolved, &overrides, run.env) {
+        Ok(server) => {
+            let (resolved, overrides) = (&resolved, &overrides);
+            let asked = Asked { server: &server, resolved, overrides };
+            admit_or(run, policies, &asked, "nothing was written")
+        }
+        // A variable is not set now, or a program is not there yet.
+        Err(error) => {
+            let text =
+                format!("{name}: a policy judges it when it is used, and cannot now: {error}");
+            run.warn(&text);
+            Ok(())
+        }
+    }
+}
+
+/// What the policies say about a server.
+fn judge(run: &Run<'_>, policies: &Policies, asked: &Asked<'_>) -> Result<Vec<Decision>, Error> {
+    let name = &asked.server.name;
+    policies.judge(asked, run.env).map_err(|error| failed(error).server(name.clone()))
+}
+
+fn refused(server: &Server, decision: &Decision, hint: &str) -> Error {
     let text = format!(
         "the policy {} does not admit it: {}: {}",
         place(decision),
         rule(decision),
         decision.why
     );
-    let check = format!("mcpmini policy check {}", quoting::quote(&server.name));
     let hint = match (&server.endpoint, decision.rule) {
         (Endpoint::Http(endpoint), Rule::RequireSignature) if endpoint.socket.is_none() => format!(
             "if its card is signed: mcpmini card verify {} --identity ID --issuer URL --remember",
             quoting::quote(&endpoint.url)
         ),
-        _ => format!("see: {check}"),
+        _ => hint.to_owned(),
     };
     let error = Error::new(Exit::Trust, text).phase(Phase::Trust).sent(Sent::No);
     error.server(server.name.clone()).hint(hint)
@@ -116,7 +182,8 @@ fn check(run: &Run<'_>, word: &str) -> Result<Exit, Error> {
     let overrides = Overrides { dry_run: true, ..target::overrides(run)? };
     let resolved = config::resolve(word, run.env, &overrides).map_err(explain::config)?;
     let server = config::expand(&resolved, &overrides, run.env).map_err(explain::config)?;
-    let decisions = judge(run, load(run)?, &server)?;
+    let asked = Asked { server: &server, resolved: &resolved, overrides: &overrides };
+    let decisions = judge(run, load(run)?, &asked)?;
     let admitted = decisions.iter().all(|decision| decision.admits);
     match run.settings.output {
         Format::Json => output::write_line(run, &as_json(&server, admitted, &decisions))?,
@@ -189,7 +256,7 @@ pub(super) async fn prepare(run: &Run<'_>) -> Result<(), Error> {
     };
     for url in policies.stale(run.env) {
         if let Err(error) = fetch(run, &url).await {
-            if matches!(error.exit, Exit::Signal(_) | Exit::Timeout) {
+            if run.over().is_some() {
                 return Err(error);
             }
             run.warn(&format!("what is revoked is not known: {}", error.message));

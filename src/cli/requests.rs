@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use futures_lite::FutureExt;
 
-use super::args::settings;
 use super::args::values::Assigned;
 use super::contact::Contact;
 use super::errors::Error;
@@ -21,13 +20,10 @@ use crate::protocol::session::{Call, Failure, Limit, Question, TimedOut};
 use crate::protocol::{Outgoing, Revision};
 use crate::reactor::Timer;
 
-/// How often a repeatable request is sent again by commands that make many, unless `--retry` says
-/// otherwise.
-const RETRIES: u32 = 4;
-
 impl<'a> Contact<'a> {
     /// Opens the session, waits until the revision is settled, and tells which it is.
     pub(super) async fn settle(&mut self) -> Result<&'static Revision, Error> {
+        self.hold_to_lock().await?;
         let (ended, policy) = (self.ended(), self.policy());
         let (link, watcher) = self.link()?;
         let settled = link.settle(&policy, watcher).or(async { Err(ended.await) }).await;
@@ -128,7 +124,7 @@ impl<'a> Contact<'a> {
         Call {
             method: method.to_owned().into(),
             params: self.with_meta(params),
-            idle: self.limit(self.run.settings.timeout, self.server.timeout, settings::TIMEOUT),
+            idle: self.answer_timeout(),
             deadline: self.deadline,
             mirrored,
         }
@@ -140,6 +136,7 @@ impl<'a> Contact<'a> {
         call: Call,
         repeatable: bool,
     ) -> Result<Result<Json, NoResult>, Error> {
+        self.hold_to_lock().await?;
         let run = self.run;
         let mut flights = Flights::new(self.policy());
         flights.begin((), call, repeatable);
@@ -186,10 +183,7 @@ impl<'a> Contact<'a> {
     pub(super) fn policy(&self) -> Policy {
         Policy {
             asked: self.run.globals.retry.unwrap_or(0),
-            unasked: match self.run.globals.retry {
-                None if self.run.command().is_long() => RETRIES,
-                _ => 0,
-            },
+            unasked: 0,
             pause: self.run.globals.retry_delay.unwrap_or(Policy::ONCE.pause),
         }
     }

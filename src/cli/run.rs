@@ -18,6 +18,7 @@ use super::tracer::Tracer;
 use crate::cache::Mode;
 use crate::env::signals::Endings;
 use crate::env::{Env, Secret};
+use crate::net::Meter;
 use crate::protocol::jsonrpc::Limits;
 use crate::protocol::trace::Trace;
 use crate::reactor::Timer;
@@ -42,6 +43,8 @@ pub(super) struct Run<'a> {
     pub(super) policies: OnceCell<Policies>,
     /// What was read from pipes that options name, by their paths.
     pub(super) piped: RefCell<Vec<(PathBuf, Secret)>>,
+    /// What measures the steps to a server, for the command that shows them.
+    pub(super) meter: Meter,
     command: &'a Command,
     warnings: Warnings,
     tracer: OnceCell<Tracer>,
@@ -68,6 +71,10 @@ impl<'a> Run<'a> {
             settings,
             env,
             piped: RefCell::default(),
+            meter: match invocation.command {
+                Command::Info(_) => Meter::on(),
+                _ => Meter::default(),
+            },
             command: &invocation.command,
             warnings: Warnings::new(style),
             tracer: OnceCell::new(),

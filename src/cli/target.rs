@@ -53,6 +53,7 @@ fn stdio(run: &Run<'_>, server: &str, endpoint: &StdioEndpoint) -> stdio::Target
             ..stdio::Patience::default()
         },
         trace: run.trace(server),
+        meter: run.meter.clone(),
     }
 }
 
@@ -76,6 +77,7 @@ fn http(
         set.map_err(|error| config(error.to_string()))?;
     }
     settings.unix_socket = endpoint.socket.clone();
+    settings.meter = run.meter.clone();
     Ok(http::Target {
         address,
         settings,

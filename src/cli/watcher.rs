@@ -126,6 +126,9 @@ impl Observer for Watcher<'_> {
 
     fn notified(&mut self, notification: &Notification) {
         self.changes.note(&notification.method);
+        if method::changed_lists(&notification.method).contains(&method::LIST_TOOLS) {
+            self.consent.note_changed_list();
+        }
         if self.run.settings.output == Format::Events || self.run.globals.notifications {
             self.print(notification);
         }

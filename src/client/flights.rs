@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use futures_lite::{FutureExt, future};
 
-use super::link::{Link, Readiness};
+use super::link::{Link, Readiness, untried};
 use super::retry::Policy;
 use super::{NoResult, Observer, Reply};
 use crate::protocol::json::Json;
@@ -30,8 +30,6 @@ pub struct Flights<T> {
     waiting: Vec<Waiting<T>>,
     flying: BTreeMap<Ticket, Flight<T>>,
     landed: VecDeque<Landed<T>>,
-    /// Why the last call failed that did.
-    last_failure: Option<Failure>,
 }
 
 /// A call, with what it takes to send it again.
@@ -85,13 +83,7 @@ pub enum Happening<T> {
 impl<T> Flights<T> {
     /// No calls yet; those to come are sent again as `policy` says.
     pub fn new(policy: Policy) -> Flights<T> {
-        Flights {
-            policy,
-            waiting: Vec::new(),
-            flying: BTreeMap::new(),
-            landed: VecDeque::new(),
-            last_failure: None,
-        }
+        Flights { policy, waiting: Vec::new(), flying: BTreeMap::new(), landed: VecDeque::new() }
     }
 
     /// How many calls have not ended.
@@ -225,7 +217,7 @@ impl<T> Flights<T> {
             Readiness::OpensAt(at) if at <= now => (),
             Readiness::OpensAt(at) => {
                 if link.is_hopeless() {
-                    self.refuse_hopeless();
+                    self.refuse_hopeless(link);
                 }
                 return or_deadline(at);
             }
@@ -256,8 +248,8 @@ impl<T> Flights<T> {
 
     /// While the server may not be started because it always ends at once, calls fail as the last
     /// ones did. Only those wait that the user wants to be sent again.
-    fn refuse_hopeless(&mut self) {
-        let Some(failure) = &self.last_failure else { return };
+    fn refuse_hopeless(&mut self, link: &Link<'_>) {
+        let Some(failure) = link.last_failure() else { return };
         let asked = self.policy.asked;
         let hopeless = |waiting: &mut Waiting<T>| asked == 0 || waiting.flight.attempts == 0;
         self.landed.extend(self.waiting.extract_if(.., hopeless).map(|waiting| {
@@ -288,6 +280,7 @@ impl<T> Flights<T> {
                 self.touch_down(flight, answer.map_err(NoResult::Error));
             }
             Event::Failed(ticket, failure) => {
+                link.note_failure(&failure);
                 let flight = self.flying.remove(&ticket)?;
                 self.touch_down(flight, Err(NoResult::Failed(failure)));
             }
@@ -307,9 +300,6 @@ impl<T> Flights<T> {
 
     /// A call has an outcome: it is over, or is sent again after a pause.
     fn touch_down(&mut self, flight: Flight<T>, result: Result<Json, NoResult>) {
-        if let Err(NoResult::Failed(failure)) = &result {
-            self.last_failure = Some(failure.clone());
-        }
         let pause = result
             .as_ref()
             .err()
@@ -325,11 +315,10 @@ impl<T> Flights<T> {
 
     /// Ends the call that a question belongs to, if that is known; else refuses the question.
     fn end(&mut self, link: &mut Link<'_>, question: Question) {
-        let ticket = match &question.from {
-            Asker::Call(ticket, _) => Some(*ticket),
+        let ticket = question.during.or(match &question.from {
             Asker::Request(_) if self.flying.len() == 1 => self.flying.keys().next().copied(),
-            Asker::Request(_) | Asker::Task(_) => None,
-        };
+            _ => None,
+        });
         let flight = ticket.and_then(|ticket| Some((ticket, self.flying.remove(&ticket)?)));
         let Some((ticket, flight)) = flight else {
             let refusal = Err(ErrorObject::method_not_found());
@@ -340,16 +329,5 @@ impl<T> Flights<T> {
         }
         let result = Err(NoResult::Asked(question));
         self.landed.push_back(Landed { tag: flight.tag, result });
-    }
-}
-
-/// The failure of a call that was not even tried, because others have failed so.
-fn untried(failure: &Failure) -> Failure {
-    match failure.clone().unsent() {
-        Failure::Broken(fault) => {
-            let text = format!("the server is not started again for now: {}", fault.text);
-            Failure::Broken(Fault { text, ..fault })
-        }
-        other => other,
     }
 }

@@ -12,8 +12,9 @@ use super::{Client, NoResult, Observer, Pondered, Server, open};
 use crate::auth::{AuthError, Authorizer};
 use crate::env::Secret;
 use crate::protocol::jsonrpc::Limits;
+use crate::protocol::message::Fault;
 use crate::protocol::opening::Certainty;
-use crate::protocol::session::{Asker, Event, Profile};
+use crate::protocol::session::{Asker, Event, Failure, Profile};
 use crate::protocol::{Revision, Session};
 use crate::reactor::Timer;
 use crate::reactor::queue::{self, Sender};
@@ -47,6 +48,8 @@ pub struct Link<'a> {
     starts: u32,
     /// The last lines that the server of the last lost connection wrote on its standard error.
     last_words: String,
+    /// Why the last call failed that did.
+    last_failure: Option<Failure>,
     /// Answers refusals for want of credentials, on one connection after the other. It is with the
     /// client while there is one.
     guard: Guard,
@@ -85,7 +88,8 @@ impl<'a> Link<'a> {
             .extensions
             .extend(authorizer.iter().flat_map(|authorizer| authorizer.extensions()));
         let guard = Guard::new(authorizer);
-        Link { access, client: None, ending: None, breaker, starts: 0, last_words, guard }
+        let (client, ending, last_failure) = (None, None, None);
+        Link { access, client, ending, breaker, starts: 0, last_words, last_failure, guard }
     }
 
     fn guard(&self) -> &Guard {
@@ -182,12 +186,17 @@ impl<'a> Link<'a> {
     ) -> Result<&'static Revision, NoResult> {
         let mut attempts = 0;
         loop {
+            if let (true, 0, Some(failure)) = (self.is_barred(), policy.asked, &self.last_failure) {
+                return Err(NoResult::Failed(untried(failure)));
+            }
             let client = self.reopen().await;
             client.settle(observer).await;
-            let no_result = match client.session().settled() {
+            let failure = match client.session().settled() {
                 Ok(revision) => return Ok(revision),
-                Err(failure) => NoResult::Failed(failure),
+                Err(failure) => failure,
             };
+            self.note_failure(&failure);
+            let no_result = NoResult::Failed(failure);
             attempts += 1;
             let Some(pause) = policy.plan(&no_result, false, attempts) else {
                 return Err(no_result);
@@ -247,6 +256,22 @@ impl<'a> Link<'a> {
         self.breaker.is_hopeless()
     }
 
+    /// Whether the server may not be started for now, because that was in vain too often.
+    fn is_barred(&mut self) -> bool {
+        let now = Instant::now();
+        self.is_hopeless() && matches!(self.readiness(now), Readiness::OpensAt(at) if now < at)
+    }
+
+    /// Why the last call failed that did.
+    pub(super) fn last_failure(&self) -> Option<&Failure> {
+        self.last_failure.as_ref()
+    }
+
+    /// Takes in why a call has failed.
+    pub(super) fn note_failure(&mut self, failure: &Failure) {
+        self.last_failure = Some(failure.clone());
+    }
+
     /// Takes in that the server has answered.
     pub(super) fn answered(&mut self) {
         self.breaker.answered();
@@ -295,5 +320,16 @@ impl<'a> Link<'a> {
             future::zip(done, self.guard.finish()).await;
         };
         leaving.or(impatient).await;
+    }
+}
+
+/// The failure of a call that was not even tried, because others have failed so.
+pub(super) fn untried(failure: &Failure) -> Failure {
+    match failure.clone().unsent() {
+        Failure::Broken(fault) => {
+            let text = format!("the server is not started again for now: {}", fault.text);
+            Failure::Broken(Fault { text, ..fault })
+        }
+        other => other,
     }
 }

@@ -76,6 +76,7 @@ mod tests {
                 abilities: Abilities::default(),
                 probe_timeout: Duration::from_secs(1),
                 start_timeout: None,
+                greets: false,
                 text_ids: false,
                 listen,
                 tasks: false,

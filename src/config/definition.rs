@@ -32,6 +32,8 @@ pub struct Definition {
     pub card: Option<String>,
     /// The entry of the registry that it was made from: `com.example/weather@1.2.0`.
     pub registry: Option<String>,
+    /// The registry that has it, where that is not the official one.
+    pub registry_url: Option<String>,
     /// The canonical text of all that was said, known fields or not.
     canonical: Secret,
 }
@@ -92,6 +94,9 @@ pub enum Binding {
 }
 
 /// The names under which other programs keep the URL. The first one is ours.
+/// The registry that entries are from unless they say another.
+pub const OFFICIAL_REGISTRY: &str = "https://registry.modelcontextprotocol.io";
+
 const URL_FIELDS: [&str; 4] = ["url", "httpUrl", "serverUrl", "baseUrl"];
 
 impl Definition {
@@ -105,6 +110,7 @@ impl Definition {
         let protocol = protocol(&mut fields);
         let card = fields.string("card");
         let registry = fields.string("registry");
+        let registry_url = fields.string("registryUrl");
         let disabled = [fields.flag("disabled"), fields.flag("enabled").map(|enabled| !enabled)];
         let issues = fields.into_issues();
         let (Some(target), true) = (target, issues.is_empty()) else { return Err(issues) };
@@ -118,6 +124,7 @@ impl Definition {
             disabled: disabled.contains(&Some(true)),
             card,
             registry,
+            registry_url,
             canonical: Secret::new(canonical),
         })
     }
@@ -157,6 +164,7 @@ impl Definition {
             disabled: false,
             card: None,
             registry: None,
+            registry_url: None,
             canonical: Secret::new(canonical),
         }
     }

@@ -216,15 +216,11 @@ pub fn masked(entry: &Entry) -> Entry {
 /// What is written in the file as it is, unless it is likely a secret.
 fn literal(kind: Kind<'_>, said: &str) -> String {
     let shown = match kind {
-        Kind::Plain => match said.split_once('=') {
-            Some((name, _)) if name.starts_with('-') && mask::is_secret(name) => {
-                format!("{name}={MASK}").into()
-            }
-            _ => mask::url(said),
-        },
+        Kind::Plain => mask::argument("", said),
+        Kind::Argument(before) => mask::argument(before, said),
         Kind::Header(name) => mask::field(name, said, Author::Client),
-        Kind::Variable(name) | Kind::Argument(name) if mask::is_secret(name) => MASK.into(),
-        Kind::Variable(_) | Kind::Argument(_) => mask::url(said),
+        Kind::Variable(name) if mask::is_secret(name) => MASK.into(),
+        Kind::Variable(_) => mask::url(said),
     };
     shown.into_owned()
 }

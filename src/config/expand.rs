@@ -5,7 +5,7 @@
 //! calls it has made sure that the definition is approved.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::definition::{HttpTarget, StdioTarget, Target};
 use super::environment::{is_for_everyone, is_for_us};
@@ -13,7 +13,7 @@ use super::error::ConfigError;
 use super::lookup::Lookup;
 use super::problem::Problem;
 use super::quoting::is_blank;
-use super::resolved::Resolved;
+use super::resolved::{Origin, Resolved};
 use super::server::{Endpoint, Environment, HttpEndpoint, Server, StdioEndpoint};
 use super::word::{Location, parse_url};
 use super::{Digest, Overrides, env_file};
@@ -71,7 +71,7 @@ struct Expansion<'a> {
 impl Expansion<'_> {
     fn stdio(&self, target: &StdioTarget) -> Result<StdioEndpoint, ConfigError> {
         let cwd = self.cwd(target)?;
-        let program = self.program(target, cwd.as_deref())?;
+        let program = self.program(target)?;
         let mut args = Vec::new();
         for (index, argument) in target.args.iter().enumerate() {
             args.push(self.lookup.text(&format!("args[{index}]"), argument)?);
@@ -97,7 +97,23 @@ impl Expansion<'_> {
         }
     }
 
-    fn program(&self, target: &StdioTarget, cwd: Option<&Path>) -> Result<OsString, ConfigError> {
+    /// Where a relative path in a definition leads from: what a file says is relative to the file,
+    /// whatever directory it is used in.
+    fn base(&self, target: &StdioTarget) -> Result<Option<PathBuf>, ConfigError> {
+        let Lookup { resolved, env, .. } = self.lookup;
+        match (&resolved.origin, &target.cwd) {
+            (Origin::CommandLine, _) => {
+                let cwd = self.overrides.cwd.as_ref().map(|cwd| env.absolute(cwd));
+                Ok(cwd.or_else(|| env.cwd.clone()))
+            }
+            (Origin::File { .. }, None) => Ok(Some(self.lookup.directory())),
+            (Origin::File { .. }, Some(template)) => {
+                Ok(Some(self.lookup.directory().join(self.lookup.text("cwd", template)?)))
+            }
+        }
+    }
+
+    fn program(&self, target: &StdioTarget) -> Result<OsString, ConfigError> {
         let command = self.lookup.text("command", &target.command)?;
         if command.is_empty() {
             return Err(self.lookup.wrong("command", Problem::Empty));
@@ -105,7 +121,8 @@ impl Expansion<'_> {
         if !command.contains('/') && !command.contains(is_blank) {
             return Ok(command.into());
         }
-        let path = cwd.map_or_else(|| PathBuf::from(&command), |cwd| cwd.join(&command));
+        let base = self.base(target)?;
+        let path = base.map_or_else(|| PathBuf::from(&command), |base| base.join(&command));
         // A path may contain blanks, but mostly a whole command line was meant. The message shows
         // the template: the command itself may have secrets in it.
         if command.contains(is_blank) && !path.is_file() {
@@ -346,9 +363,9 @@ mod tests {
             r#"{"command": "./tool", "inheritEnv": true}"#,
             &Overrides { cwd: Some("sub/..".into()), ..Overrides::default() },
         );
-        // `--cwd` is relative to the working directory, a command to the server's.
+        // `--cwd` is relative to the working directory, a command to the file that has it.
         assert_eq!(found.cwd, Some(world.0.path("p/sub/..")));
-        assert_eq!(found.program, world.0.path("p/sub/.././tool").into_os_string());
+        assert_eq!(found.program, config.join("./tool").into_os_string());
         assert!(found.environment.iter().any(|(name, _)| name == "TOKEN"));
         // It is for another server.
         assert!(!found.environment.iter().any(|(name, _)| name == "MCPMINI_TOKEN"));

@@ -37,7 +37,7 @@ use std::path::PathBuf;
 
 pub use change::Changeable;
 pub use check::{Checked, Finding, Wrong, check};
-pub use definition::{Binding, Definition, HttpTarget, StdioTarget, Target};
+pub use definition::{Binding, Definition, HttpTarget, OFFICIAL_REGISTRY, StdioTarget, Target};
 pub use describe::{Described, describe, faults, masked};
 pub use digest::{Digest, NotADigest};
 pub use document::{Malformed, Place};

@@ -5,6 +5,8 @@ use std::fmt::{self, Write};
 use std::iter::Peekable;
 use std::str::Chars;
 
+use crate::protocol::visible::is_hidden;
+
 /// A text that is no command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QuotingError {
@@ -106,7 +108,7 @@ pub fn quote(word: &str) -> String {
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();
     }
-    if !word.chars().any(is_unprintable) {
+    if !word.chars().any(is_hidden) {
         return format!("'{}'", word.replace('\'', r"'\''"));
     }
     // Of bash and zsh; no other form can name such characters.
@@ -116,7 +118,7 @@ pub fn quote(word: &str) -> String {
             '\'' | '\\' => quoted.extend(['\\', letter]),
             '\n' => quoted.push_str("\\n"),
             '\t' => quoted.push_str("\\t"),
-            _ if is_unprintable(letter) => {
+            _ if is_hidden(letter) => {
                 // Writing to a string does not fail.
                 let _ = match u32::from(letter) {
                     short @ ..=0xffff => write!(quoted, "\\u{short:04x}"),
@@ -135,21 +137,13 @@ pub fn quote(word: &str) -> String {
 pub fn printable(text: &str) -> String {
     let mut shown = String::new();
     for letter in text.chars() {
-        if is_unprintable(letter) {
+        if is_hidden(letter) {
             shown.extend(letter.escape_unicode());
         } else {
             shown.push(letter);
         }
     }
     shown
-}
-
-/// Control characters, and those of Unicode that are invisible or change the direction of writing.
-fn is_unprintable(letter: char) -> bool {
-    letter.is_control()
-        || matches!(letter, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
-            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
-            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]

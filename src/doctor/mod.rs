@@ -86,6 +86,8 @@ pub struct Report {
     pub title: &'static str,
     /// Where that is written.
     pub clause: &'static str,
+    /// What whoever runs the server can do when it is not so.
+    pub fix: &'static str,
     /// Whether it is so, and how one can tell.
     pub finding: Finding,
     /// What was asked, as something to try by hand: command lines of curl, or lines for the
@@ -103,6 +105,8 @@ struct Check<S> {
     title: &'static str,
     /// Where that is written.
     clause: &'static str,
+    /// What whoever runs the server can do when it is not so.
+    fix: &'static str,
     /// Finds out.
     run: for<'s> fn(&'s S) -> Running<'s>,
 }
@@ -208,11 +212,12 @@ async fn run<S: Subject>(
         true => (check.run)(subject).or(too_late).await,
         false => Finding::unknown("the time was over before this was tried"),
     };
-    let Check { id, title, clause, .. } = check;
+    let Check { id, title, clause, fix, .. } = check;
     let report = Report {
         check: id,
         title,
         clause,
+        fix,
         finding: finding.without(&options.secrets),
         requests: subject.take_requests(),
         took: begun.elapsed(),

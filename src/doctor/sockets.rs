@@ -1,7 +1,7 @@
 //! Which sockets of this machine listen, as the Linux kernel tells in `/proc`.
 
 use std::fs;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 
 /// The state of a socket that listens, in `/proc/net/tcp`.
 const LISTEN: &str = "0A";
@@ -25,6 +25,15 @@ pub(super) fn listeners() -> Option<Vec<Listener>> {
     Some(four.lines().chain(six.lines()).filter_map(listener).collect())
 }
 
+/// The address by which this machine speaks to others; `None` when it has none. Nothing is sent.
+pub(super) fn outward() -> Option<IpAddr> {
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
+    // An address for documents (RFC 5737): only the way there matters.
+    socket.connect((Ipv4Addr::new(192, 0, 2, 1), 9)).ok()?;
+    let ip = socket.local_addr().ok()?.ip();
+    (!ip.is_loopback() && !ip.is_unspecified()).then_some(ip)
+}
+
 /// The sockets of a process, by their numbers; `None` when the system does not tell.
 pub(super) fn sockets_of(pid: u32) -> Option<Vec<u64>> {
     let entries = fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
@@ -40,6 +49,19 @@ pub(super) fn processes_of_group(group: u32) -> Option<Vec<u32>> {
     let entries = fs::read_dir("/proc").ok()?;
     let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
     Some(pids.filter(|pid| group_of(*pid) == Some(group)).collect())
+}
+
+/// The processes of this user that have such an entry (`NAME=value`) in the environment that they
+/// were started with; `None` where the system does not tell.
+pub(super) fn processes_with(entry: &str) -> Option<Vec<u32>> {
+    let entries = fs::read_dir("/proc").ok()?;
+    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
+    let has_it = |pid: &u32| {
+        // Those of others cannot be read.
+        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|it| it == entry.as_bytes())
+    };
+    Some(pids.filter(|pid| group_of(*pid).is_some() && has_it(pid)).collect())
 }
 
 /// The group of a process that runs; `None` for one that has ended and waits for its parent.

@@ -5,11 +5,14 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::os::fd::BorrowedFd;
+use std::fs::File;
+use std::mem::forget;
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::{Errno, read, write};
+use rustix::io::{Errno, fcntl_getfd, read, write};
+use rustix::stdio::{stderr, stdin, stdout};
 
 /// How long one step of waiting takes. A signal ends it early.
 const STEP: Duration = Duration::from_millis(50);
@@ -153,6 +156,24 @@ fn is_ready(descriptor: BorrowedFd<'_>, how: PollFlags, within: Duration) -> Res
         Ok(count) => Ok(count > 0),
         Err(Errno::INTR) => Ok(false),
         Err(errno) => Err(errno),
+    }
+}
+
+/// Opens what is closed of standard input, output and error. Else the next file that is opened would
+/// take its place, and get what is meant for that.
+///
+/// In place of standard output comes something that cannot be written to: whoever closes it
+/// (`>&-`) learns that the answer was lost. The standard library, which does the same before `main`,
+/// puts in something that takes every byte and keeps none; so this must come first.
+pub fn occupy_standard_descriptors() {
+    let of_output = stdout().as_raw_fd();
+    for descriptor in [stdin(), stdout(), stderr()] {
+        if fcntl_getfd(descriptor).is_err() {
+            let is_written = descriptor.as_raw_fd() != of_output;
+            // It takes the lowest number that is free.
+            let opened = File::options().read(true).write(is_written).open("/dev/null");
+            let _ = opened.map(forget);
+        }
     }
 }
 

@@ -95,7 +95,7 @@ fn failed(error: impl fmt::Display) -> Unseen {
 }
 
 /// A connection to the first address that takes one.
-fn connect(
+pub(super) fn connect(
     host: &str,
     port: u16,
     known: Option<SocketAddr>,

@@ -16,10 +16,10 @@ use std::time::Duration;
 
 use http::header::{HeaderMap, LOCATION, USER_AGENT};
 use http::{HeaderValue, StatusCode};
-use isahc::HttpClient;
 use isahc::config::{Configurable, RedirectPolicy};
 use isahc::net::Dialer;
 use isahc::tls::TlsConfig;
+use isahc::{HttpClient, ResponseExt};
 
 use super::fault::{self, Circumstances};
 use super::proxy::ProxyAddress;
@@ -132,6 +132,10 @@ impl Lanes {
         let mark = reasons::mark();
         match lane.client().http.send_async(sending).await {
             Ok(response) => {
+                if let Some(took) = response.metrics() {
+                    let (connect, tls) = (took.connect_time(), took.secure_connect_time());
+                    self.0.settings.meter.connected(took.name_lookup_time(), connect, tls);
+                }
                 let (head, reader) = response.into_parts();
                 self.trace_reply(head.status, &head.headers);
                 self.0.settings.authorization.learn(&request.address, &head.headers);
@@ -221,6 +225,7 @@ impl Shared {
             // Else a second passes before every body over 1 MiB.
             .expect_continue(false)
             .title_case_headers(true)
+            .metrics(settings.meter.is_on())
             .version_negotiation(settings.http_version.negotiation())
             // Always set, or libcurl reads the environment by itself.
             .proxy(self.proxy.as_ref().map(|proxy| proxy.uri().clone()))

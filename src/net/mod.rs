@@ -10,8 +10,10 @@ mod authorization;
 mod certificate;
 mod fault;
 mod fetch;
+mod glance;
 mod headers;
 mod lanes;
+mod meter;
 mod proxy;
 mod reasons;
 mod reply;
@@ -34,8 +36,10 @@ pub use address::{Address, InvalidAddress};
 pub use authorization::{Authorization, Credentials};
 pub use certificate::{Certificate, Unseen};
 pub use fetch::{FetchError, Fetched, Fetcher, Policy, Query, Source};
+pub use glance::Glance;
 pub use headers::{Headers, InvalidHeader, header_value, read_header, secret_value};
 pub use lanes::Lanes;
+pub use meter::{Meter, Steps};
 pub use proxy::{InvalidProxy, Proxy, ProxyAddress, ProxyVariables};
 pub use reply::{Body, Reply};
 pub use request::Request;
@@ -64,6 +68,8 @@ pub struct Settings {
     pub connect_timeout: Duration,
     /// Who is told of every request and of the head of every answer.
     pub trace: Trace,
+    /// Who is told how long the steps to the server take.
+    pub meter: Meter,
 }
 
 /// How long connecting may take unless something else is said.
@@ -106,6 +112,7 @@ impl Default for Settings {
             http_version: HttpVersion::Auto,
             connect_timeout: CONNECT_TIMEOUT,
             trace: Trace::default(),
+            meter: Meter::default(),
         }
     }
 }

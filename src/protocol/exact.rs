@@ -3,8 +3,10 @@
 //! It is that of RFC 8785 wherever that has one. Where it has none, this text says what was
 //! there, since a difference must not disappear: an integer that no double is equal to, and a number
 //! beyond the largest, is the string of its spelling (as section 3.1 advises for long integers), of
-//! members with one name all are kept in their order, and what is nested deeper than 128 levels
-//! stays as it came.
+//! members with one name all are kept in their order, half a surrogate pair stays the escape that it
+//! is, and what is nested deeper than 128 levels stays as it came.
+
+use std::borrow::Cow;
 
 use super::canonical::{push_number, push_object, push_tree};
 use super::decimal::Decimal;
@@ -25,11 +27,77 @@ pub fn object<'a>(members: impl IntoIterator<Item = (&'a str, &'a str)>) -> Stri
     out
 }
 
+/// Stands before what no text can contain: four hexadecimal digits are half a surrogate pair, or the
+/// mark itself. It is no character, so that there is nothing more fitting for it to mean.
+const MARK: char = '\u{ffff}';
+
 fn push(out: &mut String, text: &str) {
-    match Tree::parse(text) {
+    let marked = mark(text);
+    let start = out.len();
+    match Tree::parse(&marked) {
         Ok(tree) => push_tree(out, &tree, push_scalar),
-        Err(_) => json::push_string(out, text),
+        Err(_) => return json::push_string(out, text),
     }
+    if let Cow::Owned(_) = marked {
+        let written = out.split_off(start);
+        unmark(out, &written);
+    }
+}
+
+/// JSON text in which no surrogate lacks its partner: readers of text make one character of all that
+/// do.
+fn mark(text: &str) -> Cow<'_, str> {
+    if !text.contains("\\u") && !text.contains(MARK) {
+        return Cow::Borrowed(text);
+    }
+    let (mut marked, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find(['\\', MARK]) {
+        marked.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let unit = code_unit(rest);
+        let has_partner = || code_unit(&rest[6..]).is_some_and(|it| matches!(it, 0xdc00..=0xdfff));
+        let length = match unit {
+            Some(0xd800..=0xdbff) if has_partner() => 12,
+            Some(unit @ (0xd800..=0xdfff | 0xffff)) => {
+                marked.push_str(&format!("{MARK}{unit:04x}"));
+                rest = &rest[6..];
+                continue;
+            }
+            Some(_) => 6,
+            None if rest.starts_with(MARK) => {
+                marked.push_str(&format!("{MARK}ffff"));
+                rest = &rest[MARK.len_utf8()..];
+                continue;
+            }
+            // An escape of one character, whichever it is.
+            None => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
+        };
+        marked.push_str(&rest[..length]);
+        rest = &rest[length..];
+    }
+    marked.push_str(rest);
+    Cow::Owned(marked)
+}
+
+/// Appends a text with what its marks stand for.
+fn unmark(out: &mut String, text: &str) {
+    let mut parts = text.split(MARK);
+    out.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        match part.split_at_checked(4) {
+            Some(("ffff", rest)) => out.extend([MARK.encode_utf8(&mut [0; 4]), rest]),
+            Some((unit, rest)) => out.extend(["\\u", unit, rest]),
+            None => out.push_str(part),
+        }
+    }
+}
+
+/// The number in a `\uXXXX` at the start of a text.
+fn code_unit(text: &str) -> Option<u16> {
+    let digits = text.strip_prefix("\\u")?.get(..4)?;
+    // Parsing would take a sign.
+    let is_hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    is_hex.then(|| u16::from_str_radix(digits, 16).ok())?
 }
 
 fn push_scalar(out: &mut String, text: &str) {
@@ -78,6 +146,16 @@ mod tests {
         check("{oops", "\"{oops\"");
         let deep = format!("{}{}", "[".repeat(300), "]".repeat(300));
         check(&deep, &deep);
+        // Half a surrogate pair, wherever it stands, is neither another one nor what stands for it.
+        check(r#""\uD800""#, r#""\ud800""#);
+        check(
+            r#"{"\udfff":"x\ud800\\","\ud800":"\udc00\ud800"}"#,
+            r#"{"\ud800":"\udc00\ud800","\udfff":"x\ud800\\"}"#,
+        );
+        check(r#""\ud83d\ude00\ud83d""#, "\"\u{1f600}\\ud83d\"");
+        check(r#""\\ud800""#, r#""\\ud800""#);
+        check("\"\u{fffd}\u{ffff}d800\\uffffffff\"", "\"\u{fffd}\u{ffff}d800\u{ffff}ffff\"");
+        check(r#""\ud80""#, r#""\"\\ud80\"""#);
     }
 
     #[test]

@@ -130,22 +130,70 @@ fn parameter(parameter: &str) -> Cow<'_, str> {
     }
 }
 
-/// A server as a command line names it: a URL, or a command with its arguments.
+/// A server as a command line names it: a name, a URL, or a command with its arguments.
 pub fn server(word: &str) -> Cow<'_, str> {
-    if !word.starts_with("exec:") {
-        return url(word);
+    if !word.contains([' ', '\t', '\n']) {
+        return argument("", word);
     }
     let mut before = "";
-    let words = word.split(' ').map(|word| {
-        let is_value = before.starts_with('-') && is_secret(before) && !word.starts_with('-');
-        before = word;
-        match word.split_once('=') {
-            _ if is_value => MASK.into(),
-            Some((name, _)) if is_secret(name) => format!("{name}={MASK}").into(),
-            _ => url(word),
+    let mut shown = String::with_capacity(word.len());
+    for word in quoted_words(word) {
+        let bare = word.trim_end_matches([' ', '\t', '\n']);
+        shown.push_str(&argument(before, bare));
+        shown.push_str(&word[bare.len()..]);
+        before = if bare.is_empty() { before } else { bare };
+    }
+    shown.into()
+}
+
+/// The words of a command, its program first.
+pub fn command<'w>(words: impl IntoIterator<Item = &'w str>) -> Vec<Cow<'w, str>> {
+    let mut before = "";
+    let words = words.into_iter();
+    words.map(|word| argument(std::mem::replace(&mut before, word), word)).collect()
+}
+
+/// A word of a command that follows `before`. A secret is what follows an option with a telling
+/// name, or a telling name in the word itself: `--api-key=…`, `TOKEN=…`, `Authorization: …`.
+pub fn argument<'w>(before: &str, word: &'w str) -> Cow<'w, str> {
+    let option = before.trim_start_matches(QUOTES);
+    if option.starts_with('-') && is_secret(option) && !word.starts_with('-') {
+        return MASK.into();
+    }
+    let address = word.find("://").unwrap_or(word.len());
+    let separators = word[..address].match_indices(['=', ':']);
+    let telling = separators.map(|(at, _)| at).find(|at| is_secret(last_name(&word[..*at])));
+    match telling {
+        Some(at) => {
+            let space = if word[at + 1..].starts_with(' ') { " " } else { "" };
+            let quote = if word.ends_with(QUOTES) { &word[word.len() - 1..] } else { "" };
+            format!("{}{space}{MASK}{quote}", &word[..=at]).into()
         }
-    });
-    words.collect::<Vec<_>>().join(" ").into()
+        None => url(word),
+    }
+}
+
+/// What begins and ends a word with blanks in it.
+const QUOTES: [char; 2] = ['\'', '"'];
+
+/// The name that a text ends with; empty when that is the name of a file.
+fn last_name(text: &str) -> &str {
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
+    let name = text.rfind(|letter| !is_part(letter)).map_or(text, |at| &text[at + 1..]);
+    if text[..text.len() - name.len()].ends_with('/') { "" } else { name }
+}
+
+/// The words of a command line, each with the blank behind it. What is in quotes is one word.
+fn quoted_words(line: &str) -> impl Iterator<Item = &str> {
+    let mut quote = None;
+    line.split_inclusive(move |letter: char| {
+        match quote {
+            Some(open) if open == letter => quote = None,
+            None if QUOTES.contains(&letter) => quote = Some(letter),
+            _ => {}
+        }
+        quote.is_none() && letter.is_ascii_whitespace()
+    })
 }
 
 /// A JSON object whose members with telling names are masked, at the top and one object deep: the
@@ -236,6 +284,14 @@ mod tests {
         check("exec:s --token hunter2 --key=hunter2 -v", "exec:s --token *** --key=*** -v");
         check("exec:API_KEY=hunter2 s --token -v", "exec:API_KEY=*** s --token -v");
         check("exec:s https://h/?key=hunter2", "exec:s https://h/?key=***");
+        check("./s --token hunter2", "./s --token ***");
+        check("npx  -y s --token 'hunter 2' /a", "npx  -y s --token *** /a");
+        check("npx s \"--token\" hunter2", "npx s \"--token\" ***");
+        check(
+            "npx mcp-remote https://h/ --header \"Authorization: Bearer hunter2\" -v",
+            "npx mcp-remote https://h/ --header \"Authorization: ***\" -v",
+        );
+        check("docker run -v /home/tokens:/tokens s", "docker run -v /home/tokens:/tokens s");
     }
 
     #[test]

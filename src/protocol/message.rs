@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use super::json::Json;
 use super::jsonrpc::decode::Decoded;
-use super::jsonrpc::{Malformed, Message, Unusual};
+use super::jsonrpc::{Malformed, Message, Request, Unusual};
 use super::revision::Revision;
-use super::session::Fate;
+use super::session::{About, Fate};
 
 /// Something for a transport to carry out.
 #[derive(Debug)]
@@ -55,6 +55,14 @@ pub struct Head {
 pub enum Incoming {
     /// A message arrived.
     Message(Message),
+    /// The server asks something on the stream that is to carry the response to a request, and so for
+    /// its sake (2025-11-25, Sending Messages to the Server).
+    Asked {
+        /// The request of ours.
+        during: u64,
+        /// The request of the server.
+        request: Request,
+    },
     /// A message arrived in a form that is tolerated but not right; it follows.
     Unusual(Unusual),
     /// The peer would not take a request, and so did not act on it.
@@ -78,12 +86,7 @@ pub enum Incoming {
     /// How it stands with the stream asked for by [`Outgoing::Listen`].
     Listening(Listening),
     /// Whoever carries our requests has a session open with the server: we share it.
-    Joined {
-        /// The revision that is spoken there.
-        revision: &'static Revision,
-        /// What the server said about itself when the session was opened.
-        greeting: Option<Json>,
-    },
+    Joined(About),
     /// Whoever carries our requests has no answer for one, and says why in words of its own.
     Reported {
         /// The request; `None` when the session cannot be shared.

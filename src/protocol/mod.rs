@@ -32,6 +32,7 @@ pub mod trace;
 pub mod model;
 pub mod output_schema;
 pub mod session;
+pub mod visible;
 
 pub use message::{Incoming, Outgoing};
 pub use revision::Revision;

@@ -14,7 +14,7 @@ use super::jsonrpc::id::Echo;
 use super::jsonrpc::{Id, encode, scan};
 use super::params::Members;
 use super::revision::Revision;
-use super::session::{Abilities, Fate, SUBSCRIPTION};
+use super::session::{Abilities, About, Fate, SUBSCRIPTION};
 
 /// The request that comes first, with [`OPENING_ID`].
 pub const OPEN: &str = "session/open";
@@ -80,20 +80,28 @@ impl Abilities {
     }
 }
 
-/// The result that says that the session is shared.
-pub fn opened(revision: &Revision, greeting: Option<&Json>) -> String {
+/// The result that says that the session is shared. `tools` stands for the list of tools that was
+/// seen to pass through it last, if that is still good.
+pub fn opened(revision: &Revision, greeting: Option<&Json>, tools: Option<&str>) -> String {
     let mut result = Members::new();
     result.push("revision", &json::string(revision.date));
     if let Some(greeting) = greeting {
         result.push("greeting", greeting.as_str());
     }
+    if let Some(tools) = tools {
+        result.push("tools", &json::string(tools));
+    }
     result.finish()
 }
 
-/// Reads that result: the revision that is spoken, and what the server said about itself.
-pub fn read_opened(result: &str) -> Option<(&'static Revision, Option<Json>)> {
-    let revision = scan::unescape(scan::member(result, "revision")?)?;
-    Some((Revision::named(&revision)?, scan::member(result, "greeting").map(Json::from)))
+/// Reads that result.
+pub fn read_opened(result: &str) -> Option<About> {
+    let text = |name| scan::member(result, name).and_then(scan::unescape);
+    Some(About {
+        revision: Revision::named(&text("revision")?)?,
+        greeting: scan::member(result, "greeting").map(Json::from),
+        tools: text("tools").map(Box::from),
+    })
 }
 
 /// The headers of the request with that number, as a line without its end.
@@ -190,8 +198,11 @@ mod tests {
         let revision = &Revision::all()[0];
         let greeting = Json::from(r#"{"n":1.0}"#);
         for greeting in [None, Some(greeting)] {
-            let result = opened(revision, greeting.as_ref());
-            assert_eq!(read_opened(&result), Some((revision, greeting)));
+            for tools in [None, Some("sha256:x")] {
+                let result = opened(revision, greeting.as_ref(), tools);
+                let (greeting, tools) = (greeting.clone(), tools.map(Box::from));
+                assert_eq!(read_opened(&result), Some(About { revision, greeting, tools }));
+            }
         }
         assert_eq!(read_opened(r#"{"revision":"1"}"#), None);
     }

@@ -83,6 +83,8 @@ pub struct Revision {
     pub mirrored_headers: bool,
     /// Whether a broken event stream can be resumed by its last event ID.
     pub resumable: bool,
+    /// Whether a request with a wrong `Origin` must be refused by 403, and not just by any status.
+    pub origin_forbidden: bool,
     /// Whether there is a stream for what no request asked for, opened by GET.
     pub listen_stream: bool,
     /// How log messages are asked for.
@@ -110,6 +112,7 @@ static TABLE: [Revision; 5] = [
         version_header: false,
         mirrored_headers: false,
         resumable: false,
+        origin_forbidden: false,
         listen_stream: true,
         log_level: LogLevelBy::Request,
         subscribe: SubscribeBy::Resource,
@@ -128,6 +131,7 @@ static TABLE: [Revision; 5] = [
         version_header: false,
         mirrored_headers: false,
         resumable: true,
+        origin_forbidden: false,
         listen_stream: true,
         log_level: LogLevelBy::Request,
         subscribe: SubscribeBy::Resource,
@@ -146,6 +150,7 @@ static TABLE: [Revision; 5] = [
         version_header: true,
         mirrored_headers: false,
         resumable: true,
+        origin_forbidden: false,
         listen_stream: true,
         log_level: LogLevelBy::Request,
         subscribe: SubscribeBy::Resource,
@@ -164,6 +169,7 @@ static TABLE: [Revision; 5] = [
         version_header: true,
         mirrored_headers: false,
         resumable: true,
+        origin_forbidden: true,
         listen_stream: true,
         log_level: LogLevelBy::Request,
         subscribe: SubscribeBy::Resource,
@@ -182,6 +188,7 @@ static TABLE: [Revision; 5] = [
         version_header: true,
         mirrored_headers: true,
         resumable: false,
+        origin_forbidden: true,
         listen_stream: false,
         log_level: LogLevelBy::Meta,
         subscribe: SubscribeBy::Listen,

@@ -97,7 +97,7 @@ impl Record<'_> {
         let mut line = Members::new();
         let micros = since_1970.subsec_micros();
         line.push("t", &format!("{}.{micros:06}", since_1970.as_secs()));
-        line.push("server", &json::string(&mask::url(server)));
+        line.push("server", &json::string(&mask::server(server)));
         match *self {
             Record::Frame(direction, bytes) => {
                 line.push("dir", direction.word());

@@ -103,8 +103,7 @@ fn incoming(decoded: Decoded) -> Incoming {
             if id.echo(false) == Some(Echo::Exact(relay::OPENING_ID)) =>
         {
             let opened = relay::read_opened(answer.result.as_str());
-            let joined = opened.map(|(revision, greeting)| Incoming::Joined { revision, greeting });
-            joined.unwrap_or_else(other_version)
+            opened.map_or_else(other_version, Incoming::Joined)
         }
         Decoded::Message(Message::Notification(Notification { method, params }))
             if &**method == relay::FAILED =>

@@ -73,6 +73,38 @@ fn info_holds_a_server_against_its_card() {
 }
 
 #[test]
+fn where_trust_is_strict_a_server_must_be_as_its_card_says() {
+    let scratch = Scratch::new();
+    let site = Site::new(&[(PLACE, Page::json(CARD))]);
+    let strict = |words: &[&str]| run(scratch.mcpmini(words).env("MCPMINI_TRUST", "strict"));
+    let differs = "the server is not as its card says: version: the card says 1.2.0, the server 2";
+    let site = site.serving(r#"{"name":"weather","version":"2"}"#);
+    let shown = strict(&["card", &site.at("/mcp"), "--connect"]);
+    assert_eq!(shown.code, 8, "{shown:?}");
+    assert!(
+        shown.out.contains("\ndiffers      version") && shown.err.contains(differs),
+        "{shown:?}"
+    );
+    let refused = strict(&["add", &site.at("/mcp")]);
+    assert_eq!((refused.code, entries(&scratch).as_str()), (8, "null"), "{refused:?}");
+    assert!(refused.err.contains(differs), "{refused:?}");
+    let site = site.serving(INFO);
+    assert_eq!(strict(&["card", &site.at("/mcp"), "--connect"]).code, 0);
+    assert_eq!(strict(&["add", &site.at("/mcp")]).code, 0);
+    // To add it is not yet to accept it.
+    let unaccepted = strict(&["tools", "weather"]);
+    assert_eq!(unaccepted.code, 8, "{unaccepted:?}");
+    let shown = strict(&["trust", "show", "weather"]);
+    let (_, digest) = shown.out.rsplit_once("digest       ").unwrap();
+    assert_eq!(strict(&["trust", "add", "weather", "--accept", digest.trim()]).code, 0);
+    assert_eq!(strict(&["tools", "weather"]).code, 0);
+    assert_eq!(strict(&["info", "weather"]).code, 0);
+    // Elsewhere it is a remark.
+    let site = site.serving(r#"{"name":"weather","version":"3"}"#);
+    assert_eq!(mcpmini(&scratch, &["card", &site.at("/mcp"), "--connect"]).code, 0);
+}
+
+#[test]
 fn a_server_of_another_host_is_added_only_when_it_is_accepted() {
     let scratch = Scratch::new();
     let other = Site::new(&[]).serving(INFO);
@@ -98,6 +130,34 @@ fn a_server_of_another_host_is_added_only_when_it_is_accepted() {
     let words = ["add", &url, "--force", "--refresh", "--accept", &digest(&refused.err)];
     let moved = mcpmini(&scratch, &words);
     assert_eq!(moved.code, 8, "{moved:?}");
+}
+
+#[test]
+fn a_policy_says_what_becomes_of_servers_of_other_hosts() {
+    let scratch = Scratch::new();
+    let other = Site::new(&[]).serving(INFO);
+    let card = CARD.replace("$O", &other.server.origin);
+    let site = Site::new(&[(PLACE, Page::json(&card))]);
+    let url = site.at("/mcp").replace("127.0.0.1", "localhost");
+    std::fs::create_dir_all(scratch.path(".config/mcpmini")).unwrap();
+    let policy = |value: &str| {
+        let text = format!("cross_domain = \"{value}\"\n");
+        scratch.write(".config/mcpmini/policy.toml", text);
+    };
+    policy("ask");
+    let asked = mcpmini(&scratch, &["add", &url]);
+    assert_eq!((asked.code, other.asked().len()), (8, 0), "{asked:?}");
+    let accept = ["add", &url, "--accept", &digest(&asked.err)];
+    policy("deny");
+    let denied = mcpmini(&scratch, &accept);
+    assert_eq!((denied.code, other.asked().len()), (8, 0), "{denied:?}");
+    assert!(denied.err.contains("it is on another host, and cross_domain is deny"), "{denied:?}");
+    assert_eq!(entries(&scratch), "null");
+    policy("allow");
+    assert_eq!(mcpmini(&scratch, &["add", &url]).code, 0);
+    // A file is no domain: what it says is always asked about.
+    let file = format!("file:{}", scratch.write("card.json", &card));
+    assert_eq!(mcpmini(&scratch, &["add", &file]).code, 8);
 }
 
 #[test]
@@ -208,6 +268,75 @@ fn a_card_that_is_not_the_one_of_the_catalog_is_refused() {
 }
 
 #[test]
+fn the_hash_of_a_card_inside_of_a_catalog_is_that_of_its_value() {
+    let card = CARD.replace("$O/mcp", "http://127.0.0.1:9/mcp");
+    let value = mcpmini::protocol::canonical::canonical(&card).unwrap();
+    let right = mcpmini::config::Digest::of(value.as_bytes()).to_string();
+    let bytes = mcpmini::config::Digest::of(card.as_bytes()).to_string();
+    let site = |digest: &str, card: &str| {
+        let catalog = format!(
+            r#"{{"specVersion":"1.0","entries":[{{"identifier":"x","type":"application/mcp-server-card+json","data":{card},"digest":"{digest}"}}]}}"#
+        );
+        Site::new(&[("/.well-known/ai-catalog.json", Page::json(&catalog))])
+    };
+    let spaced = card.replace(':', " : ").replace(" : //", "://").replace(" : 9", ":9");
+    for card in [&card, &spaced] {
+        let (site, scratch) = (site(&right, card), Scratch::new());
+        let shown = mcpmini(&scratch, &["card", &site.host()]);
+        assert!(shown.out.contains("hash         is the one that"), "{shown:?}");
+        let found = mcpmini(&scratch, &["discover", &site.host(), "--json"]);
+        assert!(found.out.contains(r#""digestHolds":true"#), "{found:?}");
+        assert_eq!(mcpmini(&scratch, &["add", &site.host()]).code, 0);
+    }
+    // Of something else, of the text, or of what can be read in two ways.
+    let twice = card.replace("\"version\"", "\"version\":\"0\",\"version\"");
+    let other = card.replace("1.2.0", "1.2.1");
+    for (digest, card) in
+        [(&right, &other), (&bytes, &card), (&right, &twice), (&right.to_uppercase(), &card)]
+    {
+        let (site, scratch) = (site(digest, card), Scratch::new());
+        let shown = mcpmini(&scratch, &["card", &site.host()]);
+        assert_eq!(shown.code, 0, "{shown:?}");
+        assert!(shown.out.contains("hash         is NOT the one"), "{shown:?}");
+        let found = mcpmini(&scratch, &["discover", &site.host()]);
+        assert!(found.out.contains("not the card that the catalog lists"), "{found:?}");
+        let added = mcpmini(&scratch, &["add", &site.host()]);
+        assert_eq!((added.code, entries(&scratch).as_str()), (8, "null"), "{added:?}");
+    }
+}
+
+#[test]
+fn a_hash_of_a_catalog_or_of_a_pointer_is_no_hash_of_the_card() {
+    let hash = |text: &str| mcpmini::config::Digest::of(text.as_bytes()).to_string();
+    let card = CARD.replace("$O/mcp", "http://127.0.0.1:9/mcp");
+    let catalog =
+        |entry: &str| Page::json(&format!(r#"{{"specVersion":"1.0","entries":[{entry}]}}"#));
+    let inner = r#"{"specVersion":"1.0","entries":[{"identifier":"x","type":"application/mcp-server-card+json","url":"/card"}]}"#;
+    let pointer = r#"{"name":"weather","serverCard":"/card"}"#;
+    let site = |kind: &str, url: &str, digest: &str| {
+        let entry = format!(
+            r#"{{"identifier":"x","type":"application/{kind}","url":"{url}","digest":"{digest}"}}"#
+        );
+        Site::new(&[
+            ("/.well-known/ai-catalog.json", catalog(&entry)),
+            ("/inner", Page::json(inner)),
+            ("/pointer", Page::json(pointer)),
+            ("/card", Page::json(&card)),
+        ])
+    };
+    let discover = |site: Site| mcpmini(&Scratch::new(), &["discover", "--standard", &site.host()]);
+    let found = discover(site("ai-catalog+json", "/inner", &hash(inner)));
+    assert!(found.out.starts_with("com.example/weather\t"), "{found:?}");
+    let found = discover(site("ai-catalog+json", "/inner", &hash("other")));
+    assert_eq!((found.code, found.out.as_str()), (4, ""), "{found:?}");
+    assert!(found.err.contains("it is not the catalog that"), "{found:?}");
+    let found = discover(site("mcp-server-card+json", "/pointer", &hash(pointer)));
+    assert!(found.out.contains("not the card that the catalog lists"), "{found:?}");
+    let found = discover(site("mcp-server-card+json", "/card", &hash(&card)));
+    assert!(!found.out.contains("not the card that the catalog lists"), "{found:?}");
+}
+
+#[test]
 fn an_endpoint_without_a_card_is_added_when_a_server_answers() {
     let scratch = Scratch::new();
     let site = Site::new(&[]).serving(INFO);
@@ -298,4 +427,90 @@ fn credentials_stay_with_the_host_that_was_named() {
     assert_eq!(posted.header("authorization"), Some("Bearer hunter2"));
     let fetched = named.server.requests().into_iter().find(|it| it.method == "GET").unwrap();
     assert_eq!(fetched.header("authorization"), None);
+}
+
+/// One of each kind of what is not seen where it stands, as JSON escapes: those that reorder text,
+/// those without a width, and tags.
+const HIDDEN: [&str; 13] = [
+    "\\u202e",
+    "\\u2066",
+    "\\u2069",
+    "\\u200b",
+    "\\u200e",
+    "\\u200f",
+    "\\ufeff",
+    "\\u061c",
+    "\\udb40\\udc41",
+    "\\udb40\\udc7f",
+    "\\u0007",
+    "\\u009b",
+    "\\u00ad",
+];
+
+/// Whether a text has a character in it that is not seen where it stands.
+fn hides(text: &str) -> bool {
+    HIDDEN.iter().any(|escape| {
+        let hidden: String = serde_json::from_str(&format!("\"{escape}\"")).unwrap();
+        text.contains(&hidden)
+    })
+}
+
+#[test]
+fn what_is_hidden_in_a_claim_is_shown_and_never_written_down() {
+    for escape in HIDDEN {
+        let seen: String = serde_json::from_str(&format!("\"{escape}\"")).unwrap();
+        let seen = format!("\\u{{{:x}}}", u32::from(seen.chars().next().unwrap()));
+        let hide = |text: &str| CARD.replace(text, &format!("{text}x{escape}y"));
+        for (text, has_name) in [("com.example/weather", true), ("Tells", false), ("1.2.0", false)]
+        {
+            let site = Site::new(&[(PLACE, Page::json(&hide(text)))]).serving(INFO);
+            let scratch = Scratch::new();
+            for words in [["discover", &site.at("/mcp")], ["card", &site.at("/mcp")]] {
+                let outcome = mcpmini(&scratch, &words);
+                assert_eq!(outcome.code, 0, "{outcome:?}");
+                assert!(!hides(&outcome.out) && !hides(&outcome.err), "{text} {outcome:?}");
+                let is_shown = words[0] == "card" || text != "Tells";
+                assert_eq!(outcome.out.contains(&seen), is_shown, "{seen} {outcome:?}");
+            }
+            let outcome = mcpmini(&scratch, &["add", &site.at("/mcp")]);
+            assert!(!hides(&outcome.out) && !hides(&outcome.err), "{outcome:?}");
+            let expected = if has_name { r#"{"weatherx-y":{"# } else { r#"{"weather":{"# };
+            assert!(entries(&scratch).starts_with(expected), "{}", entries(&scratch));
+        }
+        // In an address or a header it is not taken.
+        let headers =
+            format!(r#""headers":[{{"name":"X-A","value":"a{escape}b"}}],"url":"$O/mcp""#);
+        let site = Site::new(&[(PLACE, Page::json(&CARD.replace(r#""url":"$O/mcp""#, &headers)))]);
+        let scratch = Scratch::new();
+        let outcome = mcpmini(&scratch, &["add", &site.at("/mcp")]);
+        assert!([8, 9].contains(&outcome.code), "{escape} {outcome:?}");
+        assert!(!hides(&outcome.err) && entries(&scratch) == "null", "{outcome:?}");
+        let site = Site::new(&[(PLACE, Page::json(&hide("$O/mcp")))]);
+        let outcome = mcpmini(&scratch, &["add", &site.at("/mcp")]);
+        assert!(!hides(&outcome.out) && !hides(&outcome.err), "{outcome:?}");
+        assert!(!hides(&entries(&scratch)), "{outcome:?}");
+    }
+}
+
+#[test]
+fn what_is_hidden_in_a_command_line_is_not_written_down() {
+    let scratch = Scratch::new();
+    for letter in ['\u{202e}', '\u{200b}', '\u{e0041}', '\u{7}'] {
+        let word = format!("a{letter}b");
+        let url = format!("https://h.example/{letter}");
+        for words in [
+            &["add", "x", "--", &word][..],
+            &["add", "x", "--", "true", &word],
+            &["add", "x", &url],
+            &["add", &word, "--", "true"],
+        ] {
+            let outcome = mcpmini(&scratch, words);
+            assert!([2, 9].contains(&outcome.code), "{words:?} {outcome:?}");
+            assert!(!outcome.err.contains(letter), "{outcome:?}");
+            assert_eq!(entries(&scratch), "null");
+        }
+    }
+    // Lines of a script are meant.
+    let outcome = mcpmini(&scratch, &["add", "x", "--", "sh", "-c", "true\n\ttrue"]);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
 }

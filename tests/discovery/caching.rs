@@ -126,6 +126,8 @@ fn a_stale_document_is_better_than_none_and_is_told() {
     let outcome = mcpmini(&scratch, &["card", &url]);
     assert_eq!(outcome.code, 0, "{outcome:?}");
     assert!(outcome.err.contains("s ago, and may have changed since"), "{outcome:?}");
+    let strict = run(scratch.mcpmini(["card", &url]).env("MCPMINI_TRUST", "strict"));
+    assert_eq!(strict.code, 4, "{strict:?}");
     // What is written down is not made of it.
     let outcome = mcpmini(&scratch, &["add", &url]);
     assert_ne!(outcome.code, 0, "{outcome:?}");

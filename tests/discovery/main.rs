@@ -15,5 +15,8 @@ mod addresses;
 mod caching;
 mod cards;
 mod places;
+#[cfg(feature = "sigstore")]
+mod publishers;
 mod registry;
 mod site;
+mod story;

@@ -175,6 +175,22 @@ fn a_pointer_is_followed_once_and_conflicts_are_told() {
 }
 
 #[test]
+fn what_is_protected_wants_a_login_and_a_name_of_the_registry_its_prefix() {
+    let scratch = Scratch::new();
+    for status in ["401 Unauthorized", "403 Forbidden"] {
+        let site = Site::new(&[("/card.json", Page { status, ..Page::json("{}") })]);
+        let outcome = mcpmini(&scratch, &["card", &format!("card:{}", site.at("/card.json"))]);
+        assert_eq!(outcome.code, 7, "{outcome:?}");
+        assert!(outcome.err.contains("protected"), "{outcome:?}");
+    }
+    for words in [["discover", "com.example/weather"], ["add", "com.example/weather"]] {
+        let outcome = mcpmini(&scratch, &words);
+        assert_eq!(outcome.code, 2, "{outcome:?}");
+        assert!(outcome.err.contains("registry:com.example/weather"), "{outcome:?}");
+    }
+}
+
+#[test]
 fn what_was_not_found_is_told_with_every_place() {
     let site = Site::new(&[]);
     let outcome = mcpmini(&Scratch::new(), &["discover", &site.host()]);

@@ -37,6 +37,8 @@ pub(crate) struct Content {
     pub(crate) pages: HashMap<String, Page>,
     /// The `serverInfo` of the MCP server; without one there is no server.
     pub(crate) info: Option<String>,
+    /// Its tools, JSON objects.
+    pub(crate) tools: String,
 }
 
 pub(crate) struct Site {
@@ -54,15 +56,16 @@ impl Site {
     /// A site with these documents.
     pub(crate) fn new(pages: &[(&str, Page)]) -> Site {
         let pages = pages.iter().map(|(path, page)| ((*path).to_owned(), page.clone())).collect();
-        let content = Arc::new(Mutex::new(Content { pages, info: None }));
+        let content = Arc::new(Mutex::new(Content { pages, ..Content::default() }));
         let serving = content.clone();
         let server = Server::start(move |request, peer| {
-            let (page, info) = {
+            let (page, info, tools) = {
                 let content = serving.lock().unwrap();
-                (content.pages.get(&request.path).cloned(), content.info.clone())
+                let page = content.pages.get(&request.path).cloned();
+                (page, content.info.clone(), content.tools.clone())
             };
             match (page, info) {
-                (_, Some(info)) if request.method == "POST" => mcp(request, peer, &info),
+                (_, Some(info)) if request.method == "POST" => mcp(request, peer, &info, &tools),
                 (Some(page), _) => show(request, peer, &page),
                 _ => peer.answer("404 Not Found", "Content-Type: text/html\r\n", "<html>"),
             }
@@ -75,6 +78,11 @@ impl Site {
     pub(crate) fn serving(self, info: &str) -> Site {
         self.content.lock().unwrap().info = Some(info.to_owned());
         self
+    }
+
+    /// With these tools from now on, JSON objects with commas between them.
+    pub(crate) fn offer(&self, tools: &str) {
+        tools.clone_into(&mut self.content.lock().unwrap().tools);
     }
 
     pub(crate) fn put(&self, path: &str, page: Page) {
@@ -126,8 +134,8 @@ fn show(request: &Request, peer: &mut Peer, page: &Page) {
     peer.answer(page.status, &fields, &body);
 }
 
-/// A server of the newest revision that has no tools.
-fn mcp(request: &Request, peer: &mut Peer, info: &str) {
+/// A server of the newest revision. Every call of a tool is answered by `sunny`.
+fn mcp(request: &Request, peer: &mut Peer, info: &str, tools: &str) {
     let version = request.header("mcp-protocol-version").unwrap_or_default();
     let common = format!(
         r#""resultType":"complete","_meta":{{"io.modelcontextprotocol/serverInfo":{info}}}"#
@@ -140,8 +148,11 @@ fn mcp(request: &Request, peer: &mut Peer, info: &str) {
     } else if request.is("tools/list") {
         peer.result(
             request,
-            &format!(r#"{{{common},"tools":[],"ttlMs":0,"cacheScope":"private"}}"#),
+            &format!(r#"{{{common},"tools":[{tools}],"ttlMs":0,"cacheScope":"private"}}"#),
         );
+    } else if request.is("tools/call") {
+        let result = format!(r#"{{{common},"content":[{{"type":"text","text":"sunny"}}]}}"#);
+        peer.result(request, &result);
     } else {
         peer.accepted();
     }

@@ -22,9 +22,11 @@ fn a_line_has_verdict_check_title_evidence_and_clause() {
     assert_eq!(lines.len(), 2, "{}", outcome.out);
     assert_eq!(lines[0][..2], ["FAIL", "origin-bad"]);
     assert_eq!(lines[0][3], "Origin: https://evil.example → taken: HTTP 200 with a result");
-    assert!(lines[0][4].starts_with("MCP 2026-07-28, Streamable HTTP, Security"), "{lines:?}");
+    assert!(lines[0][4].starts_with("MCP 2025-11-25, Transports, Security"), "{lines:?}");
+    assert!(lines[0][5].starts_with("Compare Origin"), "{lines:?}");
     assert_eq!(lines[1][..2], ["PASS", "ping"]);
-    assert!(lines.iter().all(|line| line.len() == 5), "{lines:?}");
+    assert_eq!(lines[1][5], "", "nothing is to do");
+    assert!(lines.iter().all(|line| line.len() == 6), "{lines:?}");
 }
 
 #[test]
@@ -33,7 +35,7 @@ fn a_json_line_has_the_requests_too() {
     let outcome = doctor(&["-j", "--only", "session-bogus", &site.url]);
     let line: Value = serde_json::from_str(outcome.out.trim_end()).unwrap();
     let names: Vec<&String> = line.as_object().unwrap().keys().collect();
-    let expected = ["check", "verdict", "title", "evidence", "clause", "ms", "requests"];
+    let expected = ["check", "verdict", "title", "evidence", "clause", "fix", "ms", "requests"];
     assert_eq!(names, expected);
     let request = line["requests"][0].as_str().unwrap();
     assert!(request.starts_with("curl -sS -i -X POST "), "{request}");

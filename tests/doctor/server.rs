@@ -16,7 +16,7 @@ pub(crate) const MODERN: &str = "2026-07-28";
 pub(crate) const TOKEN: &str = "T-of-the-tests";
 
 /// What kind of server it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     /// Sessions, opened by `initialize`.
     Legacy,
@@ -102,6 +102,19 @@ impl State {
             && request.method == "POST"
         {
             self.sessions.lock().unwrap().waits = true;
+            thread::sleep(Duration::from_secs(5));
+        }
+        if request.method == "GET" && request.path == "/mcp" {
+            match self.fault {
+                "opens a silent stream" => {
+                    peer.write("HTTP/1.1 200 -\r\nContent-Type: text/event-stream\r\n\r\n");
+                    thread::sleep(Duration::from_secs(5));
+                }
+                "never answers GET" => thread::sleep(Duration::from_secs(5)),
+                _ => (),
+            }
+        }
+        if self.has("silent to who takes anything") && !accepts(request).contains("json") {
             thread::sleep(Duration::from_secs(5));
         }
         let mut response = self.respond(request);
@@ -196,7 +209,7 @@ impl State {
             _ => false,
         };
         if !origin.is_empty() && !is_own && !let_in {
-            let status = if self.has("refuses origins by 400") { 400 } else { 403 };
+            let status = if self.fault.ends_with("refuses origins by 400") { 400 } else { 403 };
             return Some(error(status, &Value::Null, -32000, "this origin is not welcome"));
         }
         if origin.is_empty() && self.has("wants an origin") {
@@ -225,6 +238,9 @@ impl State {
         let is_right = sent == format!("Bearer {TOKEN}");
         let let_in = match self.fault {
             "takes any token" => sent.starts_with("Bearer "),
+            "takes any token in a session" => {
+                sent.starts_with("Bearer ") && !field(request, "mcp-session-id").is_empty()
+            }
             "takes tokens in the URL" => request.path.contains("access_token="),
             "lists tools for everybody" => request.body.contains("tools/list"),
             "begins with everybody" => request.body.contains("initialize"),
@@ -301,12 +317,16 @@ impl State {
                 false => empty(status),
             };
         }
-        self.answer(id, method)
+        self.answer(id, method, &request.body)
     }
 
     fn open_session(&self, id: &Value, message: &Value) -> Response {
         let offered = message["params"]["protocolVersion"].as_str().unwrap_or_default();
-        let settled = if self.has("speaks every version") { offered } else { LEGACY };
+        let settled = match self.fault {
+            "speaks every version" => offered,
+            "is of June and refuses origins by 400" => "2025-06-18",
+            _ => LEGACY,
+        };
         if self.has("refuses unknown versions") && offered != LEGACY {
             return error(200, id, -32602, "Unsupported protocol version");
         }
@@ -368,7 +388,7 @@ impl State {
                 (mirrored.is_empty() || mirrored == method) && *said == version
             }
             "does not compare versions" => mirrored == method,
-            "needs no context" => mirrored == method,
+            "needs no context" => mirrored == method && (said.is_null() || *said == version),
             _ => mirrored == method && *said == version,
         };
         if !fits {
@@ -383,11 +403,11 @@ impl State {
             let fault = json!({ "code": code, "message": "unsupported", "data": data });
             return json_of(400, &json!({ "jsonrpc": "2.0", "id": id, "error": fault }));
         }
-        self.answer(id, method)
+        self.answer(id, method, &request.body)
     }
 
     /// The answer to a request that is in order.
-    fn answer(&self, id: &Value, method: &str) -> Response {
+    fn answer(&self, id: &Value, method: &str, body: &str) -> Response {
         let texts = self.has("answers with text ids");
         let text = json!(id.to_string());
         let id = if texts && id.is_number() { &text } else { id };
@@ -397,7 +417,27 @@ impl State {
             "server/discover" if self.kind == Kind::Modern => json!({
                 "supportedVersions": [MODERN], "capabilities": { "tools": {} },
             }),
+            "tools/list" if self.has("another cache scope on another page") => {
+                let is_second = body.contains("\"cursor\":\"2\"");
+                let scope = if is_second { "public" } else { "private" };
+                let mut page = json!({
+                    "tools": [], "resultType": "complete", "ttlMs": 0, "cacheScope": scope,
+                });
+                if !is_second {
+                    page["nextCursor"] = "2".into();
+                }
+                return result_of(id, &page);
+            }
             "tools/list" => json!({ "tools": [] }),
+            "resources/list" if self.fault.starts_with("card as a resource") => {
+                let card = json!({ "uri": "mcp://server-card.json", "name": "card" });
+                json!({ "resources": [card] })
+            }
+            "resources/read" if self.fault.starts_with("card as a resource") => {
+                let card = self.card(&format!("http://127.0.0.1:{}", self.port)).to_string();
+                let content = json!({ "uri": "mcp://server-card.json", "text": card });
+                json!({ "contents": [content] })
+            }
             _ => {
                 let status = match (self.kind, self.fault) {
                     (Kind::Modern, "says 200 of unknown methods") => 200,
@@ -407,7 +447,9 @@ impl State {
                 return match self.fault {
                     "knows every method" => result_of(id, &json!({})),
                     "has its own code for methods" => error(200, id, -32602, "no such method"),
-                    "forgets sessions" => plain(404, "which session?"),
+                    "forgets sessions" if !method.starts_with("doctor/") => {
+                        plain(404, "which session?")
+                    }
                     _ => error(status, id, -32601, "Method not found"),
                 };
             }
@@ -481,7 +523,7 @@ impl State {
             }
             _ => return empty(404),
         };
-        if self.has("no documents") {
+        if self.has("no documents") || self.fault.starts_with("card as a resource") {
             return empty(404);
         }
         if self.has("card without a version") && path == "/mcp/server-card" {
@@ -513,13 +555,28 @@ impl State {
             "card of another URL" => "https://other.example/mcp".to_owned(),
             _ => format!("{origin}/mcp"),
         };
+        let spoken = match self.kind {
+            _ if self.has("card of another revision") => "2024-11-05",
+            Kind::Modern => MODERN,
+            _ => LEGACY,
+        };
+        let name = if self.has("card of another name") { "a" } else { "test" };
+        let is_of_other_version = self.fault.ends_with("of another version");
         json!({
             "$schema": "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json",
-            "name": "com.example/test",
-            "version": if self.has("card of another version") { "2.0.0" } else { "1.0.0" },
-            "description": "a test", "remotes": [{ "type": "streamable-http", "url": url }],
+            "name": format!("com.example/{name}"),
+            "version": if is_of_other_version { "2.0.0" } else { "1.0.0" },
+            "description": "a test",
+            "remotes": [{
+                "type": "streamable-http", "url": url, "supportedProtocolVersions": [spoken],
+            }],
         })
     }
+}
+
+/// What the client takes, if it is the sender of a message.
+fn accepts(request: &Request) -> &str {
+    if request.method == "POST" { field(request, "accept") } else { "json" }
 }
 
 /// The value of a field; empty when there is none.

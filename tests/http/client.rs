@@ -152,6 +152,9 @@ pub(crate) fn short(incoming: &Incoming) -> String {
         Incoming::Message(Message::Request(request)) => {
             format!("request {} {}", request.id, request.method)
         }
+        Incoming::Asked { during, request } => {
+            format!("request {} {} during {during}", request.id, request.method)
+        }
         Incoming::Message(Message::Notification(n)) => format!("notification {}", n.method),
         Incoming::Refused(refused) => format!("refused {:?} {}", refused.id, refused.status),
         Incoming::Ended { id, how } => format!("ended {id}: {}", text_of(how)),

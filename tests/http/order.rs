@@ -70,7 +70,7 @@ fn the_answer_to_a_question_goes_out_while_the_asking_stream_is_open() {
     });
     converse(target(&server.url()), async |connection| {
         connection.send(request(1, "tools/call", OLD));
-        assert_eq!(next(connection).await, r#"request "q" ping"#);
+        assert_eq!(next(connection).await, r#"request "q" ping during 1"#);
         connection.send(response("\"q\"", OLD));
         assert_eq!(next(connection).await, "response 1 {}");
     });

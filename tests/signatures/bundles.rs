@@ -93,7 +93,10 @@ fn the_vectors_of_sigstore_are_judged_rightly() {
     let folder = std::env::var_os(VARIABLE).map_or_else(|| PathBuf::from(FOLDER), PathBuf::from);
     let folder = folder.join("bundle-verify");
     if !folder.is_dir() {
-        println!("skipped: {VARIABLE} does not name the assets of sigstore-conformance");
+        println!(
+            "skipped: the vectors of github.com/sigstore/sigstore-conformance (Apache-2.0) are not \
+             copied into this tree; clone it, and set {VARIABLE} to its test/assets"
+        );
         return;
     }
     let count = judge(&folder);

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -199,6 +200,48 @@ fn a_card_is_fetched_with_the_bundle_beside_it() {
 }
 
 #[test]
+fn documents_may_take_as_long_as_the_user_says_and_no_longer_than_ten_seconds() {
+    let scratch = world();
+    // It answers one after the other.
+    let card = || {
+        let url = http_server(|request| {
+            if request.contains(".sigstore.json") {
+                std::thread::sleep(Duration::from_secs(30));
+            }
+            answer("200 OK", &fs::read_to_string(vectors().join("card.json")).unwrap())
+        });
+        format!("{url}/card.json")
+    };
+    let late = |more: &[&str], seconds: f32, told: &str| {
+        let card = card();
+        let outcome = verify(&scratch, &[&[card.as_str()], &CERTIFIED[..], more].concat());
+        check(&outcome, 124, told);
+        let took = outcome.took.as_secs_f32();
+        assert!((seconds..seconds + 2.0).contains(&took), "{took}");
+    };
+    late(&["--timeout", "300ms"], 0.3, "did not answer within 0.3 s");
+    late(&["--max-time", "300ms"], 0.3, "300ms");
+    late(&[], 5.0, "the bundle: ");
+    // Where it is no matter of this command, it goes on without it.
+    let shown =
+        run(&mut scratch.mcpmini(["card", &format!("card:{}", card()), "--timeout", "300ms"]));
+    check(&shown, 0, "signature    not checked");
+    let begun = std::time::Instant::now();
+    let nowhere = run(&mut scratch.mcpmini(["discover", &hanging(), "--timeout", "200ms"]));
+    check(&nowhere, 4, "did not answer within 0.2 s");
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+}
+
+/// A host that takes requests and never answers one.
+fn hanging() -> String {
+    let url = http_server(|_| {
+        std::thread::sleep(Duration::from_secs(30));
+        String::new()
+    });
+    url.trim_start_matches("http://").split('/').next().unwrap().to_owned()
+}
+
+#[test]
 fn a_card_is_shown_with_who_has_signed_it() {
     let (scratch, (url, log)) = (world(), site());
     let card = |path: &str, root: &str| {
@@ -259,6 +302,49 @@ fn a_policy_refuses_before_anything_is_contacted() {
         (&false.into(), &"require_signature".into())
     );
     assert!(!started.exists());
+}
+
+#[test]
+fn what_a_policy_forbids_is_not_written_down() {
+    let (scratch, (url, log)) = (Scratch::new(), site());
+    let rules = "[[deny]]\nhost = \"*.evil.example\"\n\n[[deny]]\nname = \"bad\"\n";
+    let policy = scratch.write("policy.toml", rules);
+    let mcpmini = |words: &[&str]| run(scratch.mcpmini(words).env("MCPMINI_POLICY", &policy));
+    let config = scratch.path(".config/mcpmini/config.json");
+    for (words, line) in [
+        (vec!["add", "x", "https://a.evil.example/mcp"], 1),
+        (vec!["add", "x", "https://a.evil.example/mcp", "-H", "Authorization: Bearer ${GONE}"], 1),
+        (vec!["add", "bad", "https://good.example/mcp"], 4),
+        (vec!["add", "bad", "--", "true"], 4),
+        (vec!["add", "bad", &url], 4),
+    ] {
+        let outcome = mcpmini(&words);
+        check(&outcome, 8, "does not admit it");
+        let rule = format!("{policy}:{line} does not admit it: deny ");
+        assert!(outcome.err.contains(&rule), "{words:?}: {outcome:?}");
+        assert!(!config.exists(), "{words:?}");
+    }
+    assert_eq!(*log.lock().unwrap(), [""; 0]);
+    check(&mcpmini(&["add", "good", "https://good.example/mcp"]), 0, "added good");
+    // What cannot be told now is told when it is used.
+    let open = mcpmini(&["add", "open", "https://${HOST_OF_IT}/mcp"]);
+    assert_eq!(open.code, 0, "{open:?}");
+    assert!(open.err.contains("a policy judges it when it is used"), "{open:?}");
+    let text = fs::read_to_string(config).unwrap();
+    assert!(text.contains("good") && !text.contains("evil"), "{text}");
+    // Nor is what comes from the configuration of another program.
+    fs::create_dir(scratch.path(".cursor")).unwrap();
+    let servers =
+        r#"{"mcpServers":{"a":{"url":"https://x.evil.example/mcp"},"b":{"command":"true"}}}"#;
+    scratch.write(".cursor/mcp.json", servers);
+    let copied = mcpmini(&["config", "import", "cursor", "--copy"]);
+    assert_eq!((copied.code, copied.out.lines().count()), (8, 1), "{copied:?}");
+    assert!(copied.out.starts_with("added b ") && copied.err.contains("deny 1"), "{copied:?}");
+    // A policy that cannot be read admits nothing.
+    let outcome = run(scratch
+        .mcpmini(["add", "more", "https://good.example/mcp"])
+        .env("MCPMINI_POLICY", "gone.toml"));
+    check(&outcome, 9, "there is no policy ");
 }
 
 #[test]

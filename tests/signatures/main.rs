@@ -12,6 +12,8 @@ mod commands;
 mod manifests;
 #[cfg(feature = "sigstore")]
 mod own;
+#[cfg(feature = "sigstore")]
+mod published;
 #[cfg(all(feature = "policy", feature = "sigstore"))]
 #[path = "../support/mod.rs"]
 mod support;

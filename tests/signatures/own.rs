@@ -5,7 +5,8 @@ use std::fs;
 
 use mcpmini::trust::signature::did_web::offers;
 use mcpmini::trust::signature::sigstore::{self, TrustRoot};
-use mcpmini::trust::signature::{Covers, PublicKey, Refusal, Signer, Verified, Wanted};
+use mcpmini::trust::signature::{Covers, Evidence, PublicKey, Refusal, Signer, Verified, Wanted};
+use serde_json::json;
 
 const IDENTITY: &str =
     "https://github.com/acme/weather/.github/workflows/release.yml@refs/tags/v1.2.0";
@@ -116,6 +117,11 @@ fn only_the_trusted_root_counts() {
     rooted("root-without-authority.json", "the certificate does not hold");
     rooted("card.json", "the trusted root cannot be read");
     rooted("key.pub", "the trusted root cannot be read");
+    let text = String::from_utf8(file("root.json")).unwrap();
+    for other in ["version=0.1", "mediaType"] {
+        let refusal = TrustRoot::from_json(text.replace(other, "other").as_bytes()).err().unwrap();
+        assert!(refusal.to_string().contains("which is not known"), "{refusal}");
+    }
 }
 
 #[test]
@@ -130,6 +136,43 @@ fn bundles_that_can_be_read_in_two_ways_are_refused() {
     read(&good.replacen('{', "{\"mediaType\":\"x\",", 1), "the name \"mediaType\" is repeated");
     read(&format!("{good}{}", " ".repeat(256 << 10)), "the bundle has more than 262144 bytes");
     read(&good.replace("bundle.v0.3", "bundle.v0.9"), "the bundle cannot be read");
+    // Without a version, with parts that others would read, or with none of them.
+    let edit = |edit: &dyn Fn(&mut serde_json::Value)| {
+        let mut bundle = serde_json::from_str(&good).unwrap();
+        edit(&mut bundle);
+        bundle.to_string()
+    };
+    let material = |name: &str, value: serde_json::Value| {
+        edit(&|bundle| bundle["verificationMaterial"][name] = value.clone())
+    };
+    let without = |name: &str| edit(&|bundle| drop(bundle.as_object_mut().unwrap().remove(name)));
+    read(&without("mediaType"), "it has no mediaType");
+    read(&edit(&|bundle| bundle["mediaType"] = serde_json::Value::Null), "cannot be read");
+    read(&without("verificationMaterial"), "the bundle cannot be read");
+    read(&without("messageSignature"), "the bundle cannot be read");
+    read(&material("publicKey", json!({ "hint": "" })), "both certificate and publicKey");
+    let chain = json!({ "certificates": [] });
+    read(&material("x509CertificateChain", chain), "both certificate and x509CertificateChain");
+    read(&edit(&|bundle| bundle["dsseEnvelope"] = json!({})), "both messageSignature and dsse");
+    let chained = edit(&|bundle| {
+        bundle["mediaType"] = json!("application/vnd.dev.sigstore.bundle+json;version=0.2");
+        let material = bundle["verificationMaterial"].as_object_mut().unwrap();
+        material.remove("certificate");
+        material.insert("x509CertificateChain".to_owned(), json!({ "certificates": [] }));
+    });
+    read(&chained, "a chain of no certificate");
+    read(&material("tlogEntries", json!([])), "the bundle cannot be used");
+    for (number, value) in [("logIndex", "-1"), ("treeSize", "-1"), ("logIndex", "1e3")] {
+        let negative = edit(&|bundle| {
+            let entry = &mut bundle["verificationMaterial"]["tlogEntries"][0];
+            entry["inclusionProof"][number] = json!(value);
+        });
+        read(&negative, "the bundle cannot be read");
+    }
+    let negative = edit(&|bundle| {
+        bundle["verificationMaterial"]["tlogEntries"][0]["logIndex"] = json!("-1");
+    });
+    read(&negative, "the bundle cannot be read");
     for cut in (0..good.len()).step_by(97) {
         read(&good[..cut], "the bundle cannot be read");
     }
@@ -153,6 +196,21 @@ fn a_pinned_key_has_signed_or_has_not() {
     check(verify(&(card() + " "), "key", "key.pub"), "about something else");
     check(verify(&card(), "card.json", "key.pub"), "it carries a certificate");
     assert!(PublicKey::from_pem(&file("card.json")).is_err());
+}
+
+#[test]
+fn a_card_that_can_be_read_in_two_ways_is_not_signed() {
+    let trusted = root("root.json").unwrap();
+    let evidence = Evidence::Bundle { bundle: file("card.json.sigstore.json"), key: None };
+    let check = |from: &str, to: &str, expected: &str| {
+        let card = card().replacen(from, to, 1);
+        check(evidence.verify(card.as_bytes(), None, &trusted, NOW), expected);
+    };
+    assert!(evidence.verify(card().as_bytes(), None, &trusted, NOW).is_ok());
+    check("\"version\"", "\"version\":\"0\",\"version\"", "the name \"version\" is repeated");
+    check("1.2.0", r"\ud800", "the card cannot be read: unexpected end of hex escape");
+    check("\"1.2.0\"", "1e400", "the card cannot be read: number out of range");
+    check("1.2.0", "1.3.0", "about something else");
 }
 
 /// 2027-01-15.

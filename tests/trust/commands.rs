@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::support::{Scratch, demo, run};
+use super::support::{HttpDemo, Scratch, demo, run};
 use super::terminal::{CTRL_D, Terminal};
 use super::world::{World, digest_in};
 use super::{ADD, ECHO, ERAS};
@@ -124,6 +124,10 @@ fn a_revoked_server_is_not_used_until_it_is_added_again() {
             let told = world.expect(words, 8, "");
             assert!(told.contains("the trust in it was taken back"), "{told}");
             assert!(told.contains("mcpmini trust add demo"), "{told}");
+        }
+        for more in [&["--env", "A=b"][..], &["--arg=--ttl", "--arg=5"]] {
+            let told = world.expect(&[&ECHO[..], more].concat(), 8, "");
+            assert!(told.contains("mcpmini trust add demo\n"), "{told}");
         }
         assert_eq!(world.requests(), [] as [String; 0]);
         assert!(world.run(&["trust", "list"]).out.starts_with("demo\trevoked\t"));
@@ -267,4 +271,58 @@ fn words_that_make_no_sense_are_told() {
         "--accept needs trust add or trust accept",
     );
     world.expect(&["trust", "revoke", "nobody"], 9, "");
+}
+
+#[test]
+fn what_is_revoked_is_so_however_its_url_is_spelled() {
+    let scratch = Scratch::new();
+    let server = HttpDemo::start(&[]);
+    let url = &server.url;
+    let call = |url: &str| run(&mut scratch.mcpmini(["call", url, "echo", "text=hi"])).code;
+    assert_eq!(call(url), 0);
+    let config = json!({ "mcpServers": { "named": { "url": "${WHERE}" } } });
+    std::fs::create_dir_all(scratch.path(".config/mcpmini")).unwrap();
+    scratch.write(".config/mcpmini/config.json", config.to_string());
+    let named = |words: &[&str]| run(scratch.mcpmini(words).env("WHERE", url));
+    assert_eq!(named(&["call", "named", "echo", "text=hi"]).code, 0);
+    // One tenant is revoked, and that is the place.
+    assert_eq!(run(&mut scratch.mcpmini(["trust", "revoke", &format!("{url}?tenant=a")])).code, 0);
+    let encoded = url.replace("/mcp", "/%6dc%70");
+    let spellings = [
+        url.clone(),
+        format!("{url}?x=1"),
+        format!("{url}/"),
+        format!("{url}#x"),
+        encoded,
+        url.replace("http", "HTTP"),
+        url.replace("127.0.0.1", "localhost"),
+    ];
+    for spelling in &spellings {
+        assert_eq!(call(spelling), 8, "{spelling}");
+    }
+    let refused = named(&["call", "named", "echo", "text=hi"]);
+    assert_eq!(refused.code, 8);
+    let localhost = url.replace("127.0.0.1", "localhost");
+    let told = format!("the trust in {localhost} was taken back");
+    assert!(refused.err.contains(&told), "{}", refused.err);
+    assert!(named(&["trust", "show", "named"]).out.contains("state        revoked"));
+    assert_eq!(named(&["trust", "diff", "named"]).code, 8);
+    assert_ne!(call(&url.replace("/mcp", "/other")), 8, "another path is another place");
+    // Who adds it again trusts the place, and only that tenant.
+    let told = named(&["trust", "add", "named"]).err;
+    let digest = digest_in(&told);
+    assert_eq!(named(&["trust", "add", "named", "--accept", &digest]).code, 0);
+    assert_eq!(named(&["call", "named", "echo", "text=hi"]).code, 0);
+    assert_eq!((call(url), call(&format!("{url}?tenant=a"))), (0, 8));
+}
+
+#[test]
+fn a_revoked_url_is_listed_once() {
+    let scratch = Scratch::new();
+    for word in ["https://a.example/mcp", "exec:nobody"] {
+        assert_eq!(run(&mut scratch.mcpmini(["trust", "revoke", word])).code, 0);
+    }
+    let listed = run(&mut scratch.mcpmini(["trust", "list"])).out;
+    let names: Vec<_> = listed.lines().filter_map(|line| line.split('\t').next()).collect();
+    assert_eq!(names, ["exec:nobody", "https://a.example/mcp"]);
 }

@@ -1,6 +1,7 @@
 //! `mcpmini lock`, and `--lock`.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
@@ -199,4 +200,174 @@ fn a_lock_is_of_all_there_is_whatever_else_is_said_about_trust() {
     let mut command = world.scratch.mcpmini(ECHO);
     let outcome = run(command.args(["--lock", "mcpmini.lock.json"]).env("MCPMINI_TRUST", "off"));
     assert_eq!(outcome.code, 8);
+}
+
+/// A script that is a server as `demo` is, and says that it was started.
+fn script(world: &World, name: &str) {
+    let text = format!(
+        "#!/bin/sh\necho \"$0\" >> {}\nexec {} \"$@\"\n",
+        world.scratch.path("started").display(),
+        super::support::demo_path()
+    );
+    let path = world.scratch.path(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, text).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn a_relative_command_is_that_of_its_directory() {
+    let world = World::new("modern");
+    script(&world, "p/srv");
+    script(&world, "evil/srv");
+    let started = || {
+        let lines = world.scratch.lines("started");
+        world.scratch.write("started", "");
+        lines
+    };
+    let at = |directory: &str, words: &[&str]| {
+        let mut command = world.scratch.mcpmini(words);
+        run(command.current_dir(world.scratch.path(directory)))
+    };
+    for word in ["./srv", "exec:sh srv", "exec:./srv"] {
+        let outcome = at("p", &["lock", word]);
+        assert_eq!(outcome.code, 0, "{}", outcome.err);
+        let call = |directory: &str, lock: &str| {
+            started();
+            at(directory, &["call", word, "echo", "text=hi", "--lock", lock])
+        };
+        let outcome = call("p", "mcpmini.lock.json");
+        assert_eq!((outcome.code, &*outcome.out), (0, "hi\n"), "{word}: {}", outcome.err);
+        let outcome = call("evil", "../p/mcpmini.lock.json");
+        assert_eq!((outcome.code, &*outcome.out), (8, ""), "{word}: {}", outcome.err);
+        assert_eq!(started(), [] as [String; 0], "{word}");
+        // The checkout of another machine.
+        script(&world, "q/srv");
+        fs::copy(world.scratch.path("p/mcpmini.lock.json"), world.scratch.path("q/lock")).unwrap();
+        let outcome = call("q", "lock");
+        assert_eq!((outcome.code, &*outcome.out), (0, "hi\n"), "{word}: {}", outcome.err);
+    }
+}
+
+#[test]
+fn a_relative_command_of_a_file_is_that_of_the_files_directory() {
+    let world = World::new("modern");
+    fs::create_dir_all(world.scratch.path("p/.git")).unwrap();
+    script(&world, "p/srv");
+    script(&world, "p/evil/srv");
+    let file = json!({ "mcpServers": { "s": { "command": "./srv" } } }).to_string();
+    world.scratch.write("p/.mcp.json", file);
+    let at = |directory: &str, words: &[&str]| {
+        let mut command = world.scratch.mcpmini(words);
+        run(command.current_dir(world.scratch.path(directory)))
+    };
+    let told = at("p", &["approve", "s"]).err;
+    let digest = super::digest_in(&told);
+    assert_eq!(at("p", &["approve", "s", "--accept", &digest]).code, 0);
+    for words in
+        [&["call", "s", "echo", "text=hi"][..], &["call", "s", "echo", "text=hi", "--cwd", "."]]
+    {
+        let outcome = at("p/evil", words);
+        assert_eq!((outcome.code, &*outcome.out), (0, "hi\n"), "{}", outcome.err);
+    }
+    let srv = world.scratch.path("p/./srv").into_os_string().into_string().unwrap();
+    assert_eq!(world.scratch.lines("started"), [&*srv, &*srv]);
+}
+
+#[test]
+fn a_lock_holds_what_the_command_line_adds() {
+    let world = locked("modern");
+    let given = |more: &[&str]| ci(&world, &[&ECHO[..], more].concat());
+    for more in [
+        &["--env", "LD_PRELOAD=/tmp/evil.so"][..],
+        &["--env", "TOKEN=x"],
+        &["--arg=--ttl", "--arg=5"],
+    ] {
+        let outcome = given(more);
+        assert_eq!((outcome.code, &*outcome.out), (8, ""), "{more:?}: {}", outcome.err);
+        assert!(
+            outcome.err.contains("with what --arg and --env add it is not what"),
+            "{}",
+            outcome.err
+        );
+    }
+    // What was given when it was locked may be given, and nothing else.
+    let locked = world.run(&["lock", "demo", "--env", "TOKEN=x", "--env", "PYTHONPATH=/lib"]);
+    assert_eq!(locked.code, 0, "{}", locked.err);
+    let outcome = given(&["--env", "TOKEN=another", "--env", "PYTHONPATH=/lib"]);
+    assert_eq!((outcome.code, &*outcome.out), (0, "hi\n"), "{}", outcome.err);
+    assert_eq!(given(&["--env", "TOKEN=x", "--env", "PYTHONPATH=/evil"]).code, 8);
+    assert_eq!(given(&[]).code, 8);
+}
+
+/// The commands that call no tool, and what they ask the server for.
+const QUIET: &[(&[&str], &str)] = &[
+    (&["info", "demo"], "-"),
+    (&["ping", "demo"], "ping"),
+    (&["tools", "demo"], "-"),
+    (&["find", "echo", "demo"], "-"),
+    (&["schema", "demo", "echo"], "-"),
+    (&["resources", "demo"], "resources/list"),
+    (&["read", "demo", "demo://note"], "resources/read"),
+    (&["prompts", "demo"], "prompts/list"),
+    (&["prompt", "demo", "chat"], "prompts/get"),
+    (&["complete", "demo", "prompt:review", "language", "ru"], "completion/complete"),
+    (&["rpc", "demo", "tools/list"], "-"),
+    (&["rpc", "demo", "resources/list"], "resources/list"),
+    (&["skills", "demo"], "resources/read"),
+    (&["watch", "demo", "--max-time", "5s"], "subscriptions/listen"),
+    (&["doctor", "demo", "--max-time", "20s"], "-"),
+];
+
+#[test]
+fn under_a_lock_every_command_looks_at_the_tools_before_it_prints() {
+    for era in ERAS {
+        for (words, request) in QUIET {
+            let world = locked(era);
+            world.patch(json!({ "tools": { "add": { "description": "another" } } }));
+            world.requests();
+            let outcome = ci(&world, words);
+            assert_eq!((outcome.code, &*outcome.out), (8, ""), "{era} {words:?}: {}", outcome.err);
+            let told = "the tool \"add\" has changed";
+            assert!(outcome.err.contains(told), "{era} {words:?}: {}", outcome.err);
+            let sent = world.requests();
+            assert!(!sent.contains(&(*request).to_owned()), "{era} {words:?}: {sent:?}");
+            assert!(sent.contains(&"tools/list".to_owned()), "{era} {words:?}: {sent:?}");
+        }
+    }
+}
+
+#[test]
+fn under_a_lock_a_batch_of_other_requests_looks_first() {
+    for era in ERAS {
+        let world = locked(era);
+        let batch = |world: &World| {
+            let words = ["batch", "demo", "-", "--lock", "mcpmini.lock.json", "--keep-going"];
+            let lines = "{\"method\":\"resources/list\"}\n{\"method\":\"prompts/list\"}\n";
+            run_with_input(&mut world.scratch.mcpmini(words), Some(lines.as_bytes())).code
+        };
+        assert_eq!(batch(&world), 0, "{era}");
+        world.patch(json!({ "tools": { "add": { "description": "another" } } }));
+        world.requests();
+        assert_eq!(batch(&world), 8, "{era}");
+        assert!(!world.requests().contains(&"resources/list".to_owned()), "{era}");
+    }
+}
+
+#[test]
+fn under_a_lock_the_tools_are_asked_for_once() {
+    for era in ERAS {
+        let world = locked(era);
+        for (words, _) in QUIET {
+            if ["doctor", "watch", "rpc", "skills", "complete"].contains(&words[0]) {
+                continue;
+            }
+            world.requests();
+            let outcome = ci(&world, words);
+            assert_eq!((outcome.code, &*outcome.err), (0, ""), "{era} {words:?}");
+            let sent = world.requests();
+            let lists = sent.iter().filter(|sent| *sent == "tools/list").count();
+            assert_eq!(lists, 1, "{era} {words:?}: {sent:?}");
+        }
+    }
 }

@@ -5,6 +5,8 @@
 
 mod commands;
 mod lock;
+mod looks;
+mod policies;
 #[path = "../support/mod.rs"]
 mod support;
 #[allow(dead_code, reason = "other tests use more of it")]
@@ -56,8 +58,7 @@ fn a_known_server_costs_no_request_and_no_word() {
     for era in ERAS {
         let world = World::new(era);
         let off = |words: &[&str]| run(world.scratch.mcpmini(words).env("MCPMINI_TRUST", "off"));
-        for words in [&ECHO[..], &["call", "demo", "echo", r#"{"text":"hi"}"#], &["tools", "demo"]]
-        {
+        for words in [&ECHO[..], &["read", "demo", "demo://note"], &["tools", "demo"]] {
             // The era is remembered from here on.
             off(words);
             world.requests();
@@ -113,6 +114,39 @@ fn without_a_place_to_remember_servers_are_used_all_the_same() {
     assert_eq!((outcome.code, outcome.out.as_str(), outcome.err.as_str()), (0, "hi\n", ""));
 }
 
+#[test]
+fn where_nothing_can_be_remembered_who_relies_on_it_is_told() {
+    let scratch = Scratch::new();
+    let server = demo("");
+    // A file is where the directory should be.
+    scratch.write("file", "");
+    let policy = |text: &str| {
+        fs::create_dir_all(scratch.path(".config/mcpmini")).unwrap();
+        scratch.write(".config/mcpmini/policy.toml", text);
+    };
+    let call = |more: &[&str]| {
+        let words = [&["call", &*server, "echo", "text=hi"][..], more].concat();
+        let mut command = scratch.mcpmini(words);
+        let outcome = run(command.env("MCPMINI_STATE_DIR", scratch.path("file")));
+        assert_eq!((outcome.code, outcome.out.as_str()), (0, "hi\n"), "{}", outcome.err);
+        outcome.err.matches("cannot be remembered, so that changes go unnoticed").count()
+    };
+    assert_eq!((call(&[]), call(&["-v"]), call(&["-q"])), (0, 1, 0));
+    policy("mode = \"tofu\"\n");
+    assert_eq!((call(&[]), call(&["-q"])), (1, 0));
+    policy("mode = \"off\"\n");
+    assert_eq!(call(&[]), 0);
+    if let Some(terminal) = terminal::Terminal::open() {
+        let mut command = scratch.mcpmini(["call", &*server, "echo", "text=hi"]);
+        command.env("MCPMINI_STATE_DIR", scratch.path("file"));
+        let mut child = terminal.attach(&mut command).spawn().unwrap();
+        drop(command);
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+        let shown = terminal.close();
+        assert!(shown.contains("what servers are cannot be remembered"), "{shown}");
+    }
+}
+
 // ---------------------------------------------------------------------------- what has changed
 
 #[test]
@@ -157,21 +191,16 @@ fn a_changed_description_stops_the_tool_and_no_other() {
 }
 
 #[test]
-fn a_call_that_needs_no_list_asks_for_none_until_there_is_a_doubt() {
+fn a_change_that_somebody_looks_at_is_told_once() {
     for era in ERAS {
         let world = World::new(era);
         world.expect(&ECHO, 0, "hi\n");
         world.patch(json!({ "tools": { "echo": { "title": "Other" } } }));
-        let plain = ["call", "demo", "echo", r#"{"text":"hi"}"#];
-        world.requests();
-        assert_eq!(world.expect(&plain, 0, "hi\n"), "");
-        assert!(!world.requests().contains(&"tools/list".to_owned()));
-        // Somebody looks, and says so once.
         let told = world.run(&["tools", "demo"]);
         assert_eq!(told.code, 0);
         assert!(told.err.contains("the tool \"echo\" has changed"), "{}", told.err);
         assert_eq!(world.run(&["tools", "demo"]).err, "");
-        world.expect(&plain, 8, "");
+        world.expect(&["call", "demo", "echo", r#"{"text":"hi"}"#], 8, "");
     }
 }
 
@@ -325,7 +354,7 @@ fn a_modern_server_that_turns_out_to_be_another_is_refused_from_then_on() {
 
 #[test]
 fn what_is_pending_and_of_no_use_costs_nothing() {
-    for (era, sent) in [("legacy", 3), ("modern", 1)] {
+    for (era, sent) in [("legacy", 4), ("modern", 2)] {
         let world = World::new(era);
         world.expect(&ECHO, 0, "hi\n");
         world.patch(json!({ "tools": { "new": {}, "add": { "title": "Other" } } }));

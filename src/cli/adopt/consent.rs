@@ -1,5 +1,7 @@
 //! What the user must accept to the letter, because somebody else has chosen it.
 
+use serde_json::Value;
+
 use super::Adoptable;
 use crate::cli::args::config_commands::Add;
 use crate::cli::errors::{Error, Phase};
@@ -9,6 +11,7 @@ use crate::cli::run::Run;
 use crate::config::{self, Digest, Entry, quoting};
 use crate::protocol::mask::{self, Author, MASK};
 use crate::protocol::message::Sent;
+use crate::protocol::visible::{is_hidden, visible};
 use crate::trust::Effect;
 
 /// Why the user must accept a server.
@@ -18,6 +21,8 @@ pub(super) struct Consent {
     pub(super) from: String,
     /// What is special about it.
     pub(super) why: &'static str,
+    /// Whether a policy allows it without being asked.
+    pub(super) is_granted: bool,
 }
 
 /// Makes sure that the user has accepted what a document has chosen: this very entry.
@@ -32,11 +37,41 @@ pub(super) fn check(run: &Run<'_>, add: &Add, name: &str, found: &Adoptable) -> 
         }
         None => {}
     }
-    let Some(Consent { from, why }) = &found.consent else { return Ok(()) };
+    let Some(Consent { from, why, is_granted: false }) = &found.consent else { return Ok(()) };
     let effect = effect(run, name, &found.entry)?;
     let text =
         format!("{name}, as {from} says, is added only if you accept it, because {why}: {effect}");
     Err(refused(text).hint(format!("to accept it: {} --accept {digest}", again(run))))
+}
+
+/// Makes sure that people see all of what would be written down: a name, an address or a command is
+/// taken for what it looks like.
+pub(super) fn refuse_hidden(name: &str, found: &Adoptable) -> Result<(), Error> {
+    let entry = Value::Object(found.entry.clone());
+    let Some((field, text)) = hidden(&entry, String::new()) else { return Ok(()) };
+    let text = format!("{name}: its {field} hides something: {}", visible(&text));
+    let error = Error::new(Exit::Trust, text).phase(Phase::Trust).sent(Sent::No);
+    Err(error.hint("nothing was written"))
+}
+
+/// The first text in a value that is not what it looks like, and where it is.
+fn hidden(value: &Value, place: String) -> Option<(String, String)> {
+    match value {
+        Value::String(text) => text.contains(is_hidden).then(|| (place, text.clone())),
+        Value::Array(values) => {
+            let mut numbered = values.iter().enumerate();
+            numbered.find_map(|(index, value)| hidden(value, format!("{place}[{index}]")))
+        }
+        Value::Object(members) => members.iter().find_map(|(name, value)| {
+            let place = match place.is_empty() {
+                true => visible(name),
+                false => format!("{place}.{}", visible(name)),
+            };
+            let name = name.contains(is_hidden).then(|| (place.clone(), name.clone()));
+            name.or_else(|| hidden(value, place))
+        }),
+        _ => None,
+    }
 }
 
 /// The hash of an entry under its name.

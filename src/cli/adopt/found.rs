@@ -6,6 +6,7 @@ use crate::cli::args::config_commands::Add;
 use crate::cli::config::{insert_object, timing};
 use crate::cli::discover::{self, Access, Said, sheet, signature};
 use crate::cli::errors::Error;
+use crate::cli::policy;
 use crate::cli::run::Run;
 use crate::config::{Entry, is_name};
 use crate::discovery::{Candidate, Claim, Place};
@@ -41,8 +42,9 @@ pub(super) async fn look_up(
     Ok(Adoptable {
         name: name_of(&candidate.shown_name(), &address),
         entry,
-        consent: consent(candidate, place, &address),
+        consent: consent(run, candidate, place, &address)?,
         claimed: Some((text, discover::json(candidate, &signature))),
+        publisher: signature.publisher(),
         claim: candidate.claim.clone(),
         bundle: None,
         is_unclaimed: false,
@@ -84,6 +86,7 @@ fn bare(run: &Run<'_>, endpoint: &Address) -> Adoptable {
         consent: None,
         claimed: None,
         claim: Claim::default(),
+        publisher: None,
         bundle: None,
         is_unclaimed: true,
     }
@@ -105,17 +108,29 @@ pub(super) fn complete(run: &Run<'_>, entry: &mut Entry) {
 }
 
 /// Whether the user has named the server, or somebody else has.
-fn consent(candidate: &Candidate, place: &Place, endpoint: &Address) -> Option<Consent> {
+///
+/// # Errors
+/// When somebody else has, and a policy wants nothing of the kind.
+fn consent(
+    run: &Run<'_>,
+    candidate: &Candidate,
+    place: &Place,
+    endpoint: &Address,
+) -> Result<Option<Consent>, Error> {
     let from = candidate.address().map_or_else(|| "the file".to_owned(), ToString::to_string);
     let why = match place {
-        Place::File(_) => "a file has chosen where it is",
+        Place::File(_) => {
+            let why = "a file has chosen where it is";
+            return Ok(Some(Consent { from, why, is_granted: false }));
+        }
         _ if candidate.address().is_some_and(|address| !discover::is_named(place, address)) => {
             "the document is from another host"
         }
         _ if !discover::is_named(place, endpoint) => "it is on another host",
-        _ => return None,
+        _ => return Ok(None),
     };
-    Some(Consent { from, why })
+    let is_granted = policy::allows_cross_domain(run, endpoint, why)?;
+    Ok(Some(Consent { from, why, is_granted }))
 }
 
 /// A name for a configuration: the last part of what a server calls itself, else its host.

@@ -25,11 +25,12 @@ use super::errors::Error;
 use super::exit::Exit;
 use super::output;
 use super::run::Run;
-use crate::config::{Changeable, Entry, Word};
+use crate::config::{Changeable, Entry, Layer, Word, resolve};
 use crate::discovery::bundle::Bundle;
 use crate::discovery::{Claim, Place};
 use crate::protocol::json;
 use crate::protocol::params::Members;
+use crate::trust::pins::Publisher;
 
 /// A server that was found, ready to be written down.
 pub(super) struct Adoptable {
@@ -43,6 +44,8 @@ pub(super) struct Adoptable {
     claimed: Option<(String, String)>,
     /// The claim, to be held against what the server says.
     claim: Claim,
+    /// Who has signed the card, if that is known.
+    publisher: Option<Publisher>,
     /// The bundle to unpack, and where to.
     bundle: Option<(Bundle, PathBuf)>,
     /// Whether nothing but the server itself can tell that there is one.
@@ -71,7 +74,10 @@ pub(super) fn place<'w>(
                 Err(usage(&error.to_string()))
             }
             Ok(Word::Command(_)) => {
-                let hint = "mcpmini add NAME -- COMMAND ARG...";
+                let hint = match discover::registry_name(word) {
+                    Some(name) => format!("of the registry: mcpmini add {name}"),
+                    None => "mcpmini add NAME -- COMMAND ARG...".to_owned(),
+                };
                 Err(usage("a command needs a NAME").hint(hint))
             }
             _ => Ok(None),
@@ -121,6 +127,7 @@ pub(super) async fn run(
         _ => found::look_up(run, add, word, place).await?,
     };
     let name = name.map_or_else(|| found.name.clone(), str::to_owned);
+    consent::refuse_hidden(&name, &found)?;
     consent::check(run, add, &name, &found)?;
     if let Some((bundle, folder)) = &found.bundle {
         bundle::unpack(run, bundle, folder)?;
@@ -134,7 +141,11 @@ pub(super) async fn run(
         false => None,
     };
     let asked = heed(run, &found, asked, &name)?;
+    if add.force {
+        hold_publisher(run, &name, &found, &file)?;
+    }
     config::write(run, add, &name, &found.entry, &file)?;
+    hold_publisher(run, &name, &found, &file)?;
     tell(run, &name, &found, asked.as_ref(), &file)
 }
 
@@ -147,7 +158,10 @@ fn heed(
 ) -> Result<Option<Asked>, Error> {
     match asked {
         None => Ok(None),
-        Some(Ok(asked)) => Ok(Some(asked)),
+        Some(Ok(asked)) => {
+            discover::heed(run, &asked.differing)?;
+            Ok(Some(asked))
+        }
         Some(Err(error)) if error.exit == Exit::Auth => {
             run.warn(&format!("the server wants to know who is asking: mcpmini login {name}"));
             Ok(None)
@@ -159,6 +173,26 @@ fn heed(
             run.warn(&format!("the server could not be asked: {}", error.message));
             Ok(None)
         }
+    }
+}
+
+/// Holds who has signed the card against who had when a server of this name was accepted, if there is
+/// one in the file. Of one that was just written, it is the first thing that is known.
+fn hold_publisher(
+    run: &Run<'_>,
+    name: &str,
+    found: &Adoptable,
+    file: &Changeable,
+) -> Result<(), Error> {
+    let Some(publisher) = found.publisher.clone() else { return Ok(()) };
+    let overrides = config::only_file(run);
+    let word = match file.layer {
+        Layer::Named => name.to_owned(),
+        layer => format!("{layer}:{name}"),
+    };
+    match resolve(&word, run.env, &overrides) {
+        Ok(resolved) => crate::cli::consent::hold_publisher(run, &resolved, &overrides, publisher),
+        Err(_) => Ok(()),
     }
 }
 

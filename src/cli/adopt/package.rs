@@ -41,10 +41,15 @@ pub(super) async fn look_up(
     check_status(run, name, &listed)?;
     let wants_package = add.local || add.package.is_some();
     let has_remote = fill::remote(&listed.claim, false).is_ok();
-    match wants_package || !has_remote && !listed.packages.is_empty() {
+    let mut found = match wants_package || !has_remote && !listed.packages.is_empty() {
         true => of_package(run, add, name, &listed).await,
         false => of_remote(run, add, &listed, &documents).await,
+    }?;
+    let base = registry.as_str().trim_end_matches('/');
+    if base != registry::OFFICIAL {
+        found.entry.insert("registryUrl".to_owned(), base.into());
     }
+    Ok(found)
 }
 
 /// What was deleted was spam, or worse.
@@ -79,12 +84,13 @@ async fn of_remote(
     Ok(Adoptable {
         name: name_of(&candidate.shown_name(), &address),
         entry,
-        consent: Some(Consent { from, why: WHY }),
+        consent: Some(Consent { from, why: WHY, is_granted: false }),
         claimed: Some((
             sheet::text(&candidate, &Signature::NotChecked, None),
             discover::json(&candidate, &Signature::NotChecked),
         )),
         claim: candidate.claim,
+        publisher: None,
         bundle: None,
         is_unclaimed: false,
     })
@@ -136,13 +142,14 @@ async fn of_package(
     let words = quoting::join(command.words.iter().map(String::as_str));
     Ok(Adoptable {
         name: name_of(name, document),
-        consent: Some(Consent { from: document.to_string(), why: WHY }),
+        consent: Some(Consent { from: document.to_string(), why: WHY, is_granted: false }),
         claimed: Some((
             sheet::package(&listed.claim, package, &words, document.as_str()),
             discover::package_json(&listed.claim, package, &command.words, &listed.document),
         )),
         entry,
         claim: listed.claim.clone(),
+        publisher: None,
         bundle,
         is_unclaimed: false,
     })

@@ -197,7 +197,8 @@ fn write_raw(run: &Run<'_>, result: &CallResult<'_>) -> Result<(), Error> {
         let count = blocks.len();
         return Err(mismatch(format!(
             "-o raw needs one content block, and the answer has {count}"
-        )));
+        ))
+        .hint("--save DIR writes each block to a file"));
     };
     if let Some(text) = long_text_of(block) {
         let mut parts = Parts::new(run);

@@ -36,6 +36,8 @@ keywords! {
         Zsh = "zsh",
         /// fish.
         Fish = "fish",
+        /// Nushell.
+        Nushell = "nushell",
     }
 }
 

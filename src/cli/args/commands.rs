@@ -107,7 +107,7 @@ pub enum Command {
 }
 
 /// Other names of commands. One-letter names are declared with the command.
-pub(super) const ALIASES: &[(&str, &str)] = &[("raw", "rpc")];
+pub(super) const ALIASES: &[(&str, &str)] = &[("raw", "rpc"), ("find-server", "discover")];
 
 /// Commands that make something of their own of the words after `--`. For all others they are
 /// plain words, which is how a word that begins with a dash is written.
@@ -164,11 +164,6 @@ impl Command {
             Command::Rpc(rpc) => rpc.dry_run,
             _ => false,
         }
-    }
-
-    /// Whether it makes many requests of one server, whose failures it deals with one by one.
-    pub fn is_long(&self) -> bool {
-        matches!(self, Command::Batch(_))
     }
 
     /// Whether it makes its answer of one request, so that there is one progress to show.
@@ -257,7 +252,7 @@ impl Command {
 #[argh(example = "id=$(mcpmini call tracker create title=Bug --select /structuredContent/id)")]
 #[argh(example = "mcpmini call chrome take_screenshot --save shots")]
 pub struct Call {
-    /// treat every KEY=VALUE as text, without asking for the tool's schema
+    /// do not ask for the tool's schema: every KEY=VALUE is text, and nothing is checked
     #[argh(switch)]
     pub no_schema: bool,
 
@@ -416,6 +411,11 @@ pub struct Schema {
 /// show what a server is and what it can do
 #[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
 #[argh(subcommand, name = "info", help_triggers("-h", "--help"))]
+#[argh(
+    note = "With --json \"timings\" tells where the time went, in milliseconds: \"spawnMs\" or \
+               \"resolveMs\", \"connectMs\" and \"tlsMs\", as far as they were needed, and \
+               \"discoverMs\", until the server had said what it is."
+)]
 #[argh(example = "mcpmini info https://mcp.example.com/mcp")]
 #[argh(example = "mcpmini info --json files")]
 pub struct Info {

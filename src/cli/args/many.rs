@@ -14,6 +14,11 @@ use super::readers::count;
 #[argh(note = "For every line that was read one comes out, with \"id\", \"exit\", \"ms\", and \
                \"result\" or \"error\", when its request has ended. The exit codes are those of \
                `call`.")]
+#[argh(
+    note = "\"arguments\" that do not fit the tool's schema are not sent, and their line ends with exit \
+               2. The schemas are asked for once, before the first call, unless they are remembered; \
+               those of a \"method\" are sent as they are written."
+)]
 #[argh(note = "The exit code of the whole is that of the first line that failed, in the order of \
                the input. A server that ends is started again for the next line.")]
 #[argh(example = "jq -c '.[]' rows.json | mcpmini batch db -P 8 --keep-going - > out.ndjson")]
@@ -30,6 +35,14 @@ pub struct Batch {
     /// go on with further requests after one has failed
     #[argh(switch)]
     pub keep_going: bool,
+
+    /// do not ask for the tool's schema: every KEY=VALUE is text, and nothing is checked
+    #[argh(switch)]
+    pub no_schema: bool,
+
+    /// send the arguments even when they do not fit the tool's schema
+    #[argh(switch)]
+    pub no_check: bool,
 
     /// the server: a URL, a name from the configuration, or a command line in quotes
     #[argh(positional, arg_name = "SERVER")]
@@ -60,7 +73,7 @@ pub struct Bench {
     #[argh(switch)]
     pub keep_going: bool,
 
-    /// treat every KEY=VALUE as text, without asking for the tool's schema
+    /// do not ask for the tool's schema: every KEY=VALUE is text, and nothing is checked
     #[argh(switch)]
     pub no_schema: bool,
 
@@ -92,6 +105,11 @@ pub struct Bench {
 #[argh(
     note = "Options that say how a server is started or reached go to `session` and not to the \
                calls in it. MCPMINI_SESSION= in front of a call makes it apart from the session."
+)]
+#[argh(
+    note = "What a server asks goes to the call that it is about. Where nothing tells which that is, \
+               because several are under way on one pipe, the answers given to `session` count, and \
+               without them it is refused."
 )]
 #[argh(
     note = "The exit code is that of the command; 126 and 127 when it cannot be run. Nothing is \

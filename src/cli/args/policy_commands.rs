@@ -22,7 +22,16 @@ keywords! {
                /etc/mcpmini, and the user's, or the one that MCPMINI_POLICY names. A server is \
                used only if both admit it. It can say: mode (off, tofu, strict: only what a rule \
                allows), require_signature, trusted_root, card_max_age_days, [[allow]] rules by \
-               signer, host, command or socket, [[deny]] rules, and [revocation] lists.")]
+               signer, host, command, socket or registry, [[deny]] rules, [revocation] lists, and \
+               cross_domain (ask, allow or deny: whether `add` takes a server that a document of \
+               another host leads to).")]
+#[argh(note = "A rule that allows a command is about its very words: write the program with its \
+               whole path, and all arguments that matter. Variables that decide which code those \
+               words run (PATH, LD_*, NODE_OPTIONS, PYTHON*, GIT_*, …) are then refused from --env \
+               and from a project's file. A rule that denies a command also finds the program \
+               under another path or link, behind env, nice, timeout and the like, in the text of \
+               sh -c, and its package behind npx or uvx. It cannot find a copy, a script, or what \
+               a program starts later: where that matters, allow what is meant, with mode strict.")]
 #[argh(
     note = "`policy check SERVER` contacts nobody. It prints a line for each policy: whether it \
                admits the server, the file and line, the rule, and what the rule says. The exit \

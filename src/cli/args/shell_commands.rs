@@ -17,7 +17,7 @@ use super::readers::path;
 #[argh(example = "mcpmini completions fish > ~/.config/fish/completions/mcpmini.fish")]
 #[argh(example = "mcpmini completions zsh > ~/.zfunc/_mcpmini")]
 pub struct Completions {
-    /// the shell: bash, zsh or fish
+    /// the shell: bash, zsh, fish or nushell
     #[argh(positional, arg_name = "SHELL")]
     pub shell: Shell,
 }

@@ -31,7 +31,9 @@ keywords! {
 #[argh(
     note = "A server is accepted as it is when it is first used. When it is elsewhere later, is \
                started by another command, says that it is another server, or has changed a tool \
-               that is called, the call is not made (exit code 8), until that is accepted. New \
+               that is called, the call is not made (exit code 8), until that is accepted: before \
+               a tool that was accepted is called, the list of tools is asked for, once on each \
+               connection, unless there is one that the server itself calls good. New \
                tools, capabilities and instructions are told once. With MCPMINI_TRUST=strict a \
                server is used only as it was accepted, and not before; with off nothing is checked."
 )]
@@ -40,7 +42,8 @@ keywords! {
                that differs from what was accepted (exit code 8 if it does); neither accepts it. \
                `accept` takes what was seen last, `add` a server that was never used or was \
                revoked; without --accept they ask at the terminal, and do nothing where there is \
-               none. After `revoke` a server is not used any more."
+               none. After `revoke` a server is not used any more, and nothing else \
+               at its URL, however that is spelled and whatever its query."
 )]
 #[argh(example = "mcpmini trust list")]
 #[argh(example = "mcpmini trust diff files")]
@@ -93,7 +96,10 @@ impl Trust {
                command or address, its name and version, what it can do, its instructions and its \
                tools. It is to be committed: a changed consent_digest is what there is to review. \
                With --lock FILE every other command uses a server only as the file has it, and \
-               fails with exit code 8 otherwise, also when the server is not in the file."
+               fails with exit code 8 otherwise, also when the server is not in the file: all of it \
+               is looked at before anything is asked or printed. What --arg \
+               and --env add is locked too, and so is the directory of a command that is named by a \
+               relative path, as seen from the lock file."
 )]
 #[argh(note = "Other servers in the file stay. Without SERVER, those in the file are locked anew.")]
 #[argh(example = "mcpmini lock files tracker")]

@@ -188,6 +188,11 @@ impl UsageError {
             UsageError::FlagAsValue { flag, next } => {
                 format!("if that is meant to be the value, write {flag}={next}")
             }
+            UsageError::UnknownCommand { given, suggestion: None }
+                if let Some(here) = name_here(given) =>
+            {
+                format!("it is `mcpmini {here}` here")
+            }
             UsageError::UnknownTopic { .. } => "mcpmini help".into(),
             UsageError::NoCommand | UsageError::UnknownCommand { .. } => "mcpmini --help".into(),
             UsageError::UnknownFlag { command: Some(command), .. }
@@ -198,6 +203,28 @@ impl UsageError {
         };
         Some(hint)
     }
+}
+
+/// Commands of other clients, and what they are called here.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("exec", "call"),
+    ("get-prompt", "prompt"),
+    ("grep", "find"),
+    ("import", "config import"),
+    ("inspect", "info"),
+    ("invoke", "call"),
+    ("list", "tools"),
+    ("list-tools", "tools"),
+    ("ls", "tools"),
+    ("read-resource", "read"),
+    ("run", "call"),
+    ("search", "find"),
+    ("subscribe", "watch"),
+    ("tail", "watch"),
+];
+
+fn name_here(command: &str) -> Option<&'static str> {
+    ELSEWHERE.iter().find(|(other, _)| *other == command).map(|(_, here)| *here)
 }
 
 /// The first of some flags that is given.

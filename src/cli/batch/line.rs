@@ -28,9 +28,17 @@ pub(super) struct Request {
     pub(super) params: Params,
     /// The limit for this request alone: `Some(None)` for none at all.
     pub(super) idle: Option<Option<Duration>>,
+    /// Whether it was written as the call of a tool, whose arguments are to be judged. A method
+    /// with its parameters is sent as it is written.
+    pub(super) is_judged: bool,
 }
 
 impl Request {
+    /// The arguments of the tool that is called, the text of an object.
+    pub(super) fn arguments(&self) -> &str {
+        self.params.get("arguments").unwrap_or("{}")
+    }
+
     /// The tool that is called, if one is.
     pub(super) fn tool(&self) -> Option<String> {
         if self.method != method::CALL_TOOL {
@@ -71,6 +79,7 @@ fn request(text: &str, id: &mut String) -> Result<Request, String> {
             _ => return Err(format!("the line has an unknown member \"{name}\"")),
         }
     }
+    let is_judged = tool.is_some();
     let (method, params) = match (tool, method) {
         (Some(_), Some(_)) => return Err("the line has both \"tool\" and \"method\"".to_owned()),
         (None, None) => return Err("the line has neither \"tool\" nor \"method\"".to_owned()),
@@ -89,7 +98,7 @@ fn request(text: &str, id: &mut String) -> Result<Request, String> {
             (method, params.map_err(|invalid| invalid.reason)?)
         }
     };
-    Ok(Request { method, params, idle })
+    Ok(Request { method, params, idle, is_judged })
 }
 
 fn string(name: &str, value: &str) -> Result<String, String> {

@@ -7,9 +7,11 @@
 //!               held                  until the tools of the server are known
 //! ```
 
+mod held;
 mod input;
 mod line;
 mod output;
+mod tools;
 mod verdict;
 
 use std::time::{Duration, Instant};
@@ -17,9 +19,11 @@ use std::time::{Duration, Instant};
 use futures_lite::{FutureExt, future};
 use smol::LocalExecutor;
 
+use self::held::Held;
 use self::input::Input;
 use self::line::{Line, Request};
 use self::output::Output;
+use self::tools::{Shelf, Tools};
 use self::verdict::{Outcome, Verdict};
 use super::answer;
 use super::args::many::Batch;
@@ -29,6 +33,7 @@ use super::contact::Contact;
 use super::errors::Error;
 use super::exit::Exit;
 use super::run::Run;
+use crate::client::retry::Policy;
 use crate::client::{Flights, Landed, NoResult};
 use crate::protocol::json::Json;
 use crate::protocol::message::Sent;
@@ -39,6 +44,9 @@ use crate::reactor::Timer;
 /// How long whoever reads the outcomes has to read the rest of them after a signal.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
+/// How often a repeatable request is sent again, unless `--retry` says otherwise.
+const RETRIES: u32 = 4;
+
 /// Makes the requests of a file, or of standard input.
 pub(super) async fn run(
     run: &Run<'_>,
@@ -47,17 +55,23 @@ pub(super) async fn run(
 ) -> Result<Exit, Error> {
     let input = Input::open(run, &batch.input)?;
     let contact = Contact::find(run, &batch.server, executor)?;
+    let unasked = if run.globals.retry.is_none() { RETRIES } else { 0 };
+    let policy = Policy { unasked, ..contact.policy() };
+    let shelf = Shelf::default();
     let mut work = Work {
         run,
         jobs: batch.jobs.unwrap_or(JOBS),
         keep_going: batch.keep_going,
         output: Output::new(run, batch.ordered)?,
-        flights: Flights::new(contact.policy()),
-        mirrors: if contact.is_http() { None } else { Some(false) },
+        policy,
+        flights: Flights::new(policy),
+        mirrors: if contact.is_http() && !batch.no_schema { None } else { Some(false) },
+        judges: !batch.no_schema && !batch.no_check,
+        barred: if batch.no_schema { Catalog::mirroring(&contact) } else { Vec::new() },
         input,
         contact,
         held: Vec::new(),
-        catalog: None,
+        tools: Tools::new(&shelf),
         last: 0,
         stop: None,
         verdict: Verdict::default(),
@@ -71,17 +85,22 @@ pub(super) async fn run(
 pub(super) const JOBS: usize = 4;
 
 /// A batch at work.
-struct Work<'a> {
+struct Work<'a, 's> {
     run: &'a Run<'a>,
     jobs: usize,
     keep_going: bool,
     input: Input,
     output: Output,
     contact: Contact<'a>,
+    policy: Policy,
     flights: Flights<Job>,
     /// Lines that go on when the tools of the server are known.
     held: Vec<Held>,
-    catalog: Option<Catalog>,
+    tools: Tools<'s>,
+    /// Whether arguments are held against the schemas of their tools before they are sent.
+    judges: bool,
+    /// Tools that cannot be called because their schemas are not to be used.
+    barred: Vec<String>,
     /// Whether arguments of tools are mirrored into headers; `None` while that is not known.
     mirrors: Option<bool>,
     /// The place of the last line that was read, among those that are not blank.
@@ -97,15 +116,6 @@ struct Job {
     line: Line,
     request: Request,
     begun: Instant,
-}
-
-/// A line that waits until the tools of the server are known.
-#[derive(Debug)]
-enum Held {
-    /// It cannot be sent before: some of its arguments may have to be mirrored into headers.
-    Unsent(Job),
-    /// It was lost, and can be sent again if its tool may run twice.
-    Lost(Job, NoResult),
 }
 
 /// Why no further line is read.
@@ -130,7 +140,7 @@ enum Step {
     Expired,
 }
 
-impl Work<'_> {
+impl Work<'_, '_> {
     /// Works until every line that was read has an outcome, and every outcome is written.
     async fn work(&mut self) -> Result<(), Error> {
         while !self.is_done() {
@@ -156,7 +166,8 @@ impl Work<'_> {
                     return self.write_rest().await;
                 }
             }
-            if self.flights.is_empty() && !self.held.is_empty() {
+            // What is released may be held again: a list that was remembered may lack a tool.
+            while self.flights.is_empty() && !self.held.is_empty() {
                 self.release().await;
             }
         }
@@ -204,8 +215,10 @@ impl Work<'_> {
     /// Sends a request, or holds it until it can be sent.
     fn send(&mut self, job: Job) {
         let tool = job.request.tool();
-        let lacks = |tool: &str| self.lacks_catalog() || self.doubts(tool);
-        if tool.as_deref().is_some_and(|tool| self.mirrors.is_none() || lacks(tool)) {
+        if self.contact.watcher.consent.wants_everything() {
+            return self.held.push(Held::Unsent(job));
+        }
+        if tool.as_deref().is_some_and(|tool| self.must_learn(&job.request, tool)) {
             return self.held.push(Held::Unsent(job));
         }
         match self.call(&job.request, tool.as_deref()) {
@@ -214,37 +227,32 @@ impl Work<'_> {
         }
     }
 
-    /// Whether the tools must be known before one can be called, and are not.
-    fn lacks_catalog(&self) -> bool {
-        self.mirrors == Some(true) && self.catalog.is_none()
-    }
-
-    /// Whether a tool must be looked at before it is called, and was not yet.
-    fn doubts(&self, tool: &str) -> bool {
-        self.catalog.is_none() && self.contact.watcher.consent.doubts(tool)
-    }
-
     /// The request as a call, and whether it may run twice.
     fn call(
         &mut self,
         request: &Request,
         tool: Option<&str>,
     ) -> Result<(session::Call, bool), Error> {
-        let catalog = self.catalog.as_ref();
-        let name = tool;
-        let tool = match tool.zip(catalog).map(|(tool, list)| list.require(tool, &self.contact)) {
-            Some(Ok(tool)) => Some(tool),
+        let is_unknown = tool.is_some_and(|name| self.tools.named(name).is_none());
+        if let (Some(name), true, Some(list)) = (tool, is_unknown, self.tools.list())
+            && let Err(error @ Error { exit: Exit::Protocol, .. }) =
+                list.require(name, &self.contact)
+        {
             // A tool that must not be called. One that the list lacks may be there all the same.
-            Some(Err(error)) if error.exit == Exit::Protocol => return Err(error),
-            Some(Err(_)) | None => None,
-        };
-        if let Some(name) = name {
-            self.contact.watcher.consent.admit(name, tool)?;
+            return Err(error);
         }
+        if let Some(name) = tool {
+            self.contact.watcher.consent.admit(name)?;
+        }
+        if let Some(name) = tool.filter(|name| self.barred.iter().any(|barred| barred == name)) {
+            return Err(call::needs_schema(name));
+        }
+        if let Some(name) = tool.filter(|_| self.judges && request.is_judged) {
+            self.tools.check(name, request.arguments())?;
+        }
+        let tool = tool.and_then(|name| self.tools.named(name));
         let mirrored = match tool {
-            Some(tool) if self.mirrors == Some(true) => {
-                call::mirrored(tool, request.params.get("arguments").unwrap_or("{}"))?
-            }
+            Some(tool) if self.mirrors == Some(true) => call::mirrored(tool, request.arguments())?,
             _ => Vec::new(),
         };
         let mut call = self.contact.prepare(&request.method, request.params.clone(), mirrored);
@@ -266,59 +274,14 @@ impl Work<'_> {
             // Only its list tells whether the tool may run twice.
             Err(lost)
                 if is_call
-                    && self.catalog.is_none()
+                    && self.tools.list().is_none()
                     && lost.fate() == Fate::Unknown
-                    && self.contact.policy().plan(&lost, true, 1).is_some() =>
+                    && self.policy.plan(&lost, true, 1).is_some() =>
             {
                 self.held.push(Held::Lost(job, lost));
             }
             result => self.conclude(&job, result, is_call),
         }
-    }
-
-    /// Nothing is in flight, so that the server can be asked for its tools: then the held lines go
-    /// on.
-    async fn release(&mut self) {
-        let learned = self.learn().await;
-        if let Err(Error { exit: Exit::Signal(signal), .. }) = learned {
-            return self.interrupt(signal.into());
-        }
-        for held in std::mem::take(&mut self.held) {
-            match (held, &learned) {
-                (Held::Unsent(job), Ok(())) => self.send(job),
-                (Held::Unsent(job), Err(error)) => {
-                    self.note(&job.line, job.begun.elapsed(), &Outcome::Failed(error.clone()));
-                }
-                (Held::Lost(job, lost), learned) => {
-                    let tool = job.request.tool();
-                    let call =
-                        learned.as_ref().ok().map(|()| self.call(&job.request, tool.as_deref()));
-                    match call {
-                        Some(Ok((call, true))) => self.flights.again(job, call, lost),
-                        _ => self.conclude(&job, Err(lost), true),
-                    }
-                }
-            }
-        }
-    }
-
-    /// Asks the server for what must be known about its tools.
-    async fn learn(&mut self) -> Result<(), Error> {
-        if self.mirrors.is_none() {
-            self.mirrors = Some(self.contact.settle().await?.mirrored_headers);
-        }
-        let lost = self.held.iter().any(|held| matches!(held, Held::Lost(..)));
-        let tools = self.held.iter().filter_map(|held| match held {
-            Held::Unsent(job) => job.request.tool(),
-            Held::Lost(..) => None,
-        });
-        if tools.into_iter().any(|tool| self.doubts(&tool)) {
-            self.catalog = Some(Catalog::look(&mut self.contact).await?);
-        }
-        if self.catalog.is_none() && (lost || self.lacks_catalog()) {
-            self.catalog = Some(Catalog::get(&mut self.contact).await?);
-        }
-        Ok(())
     }
 
     /// Gives up everything. Every line that was read has an outcome.
@@ -367,10 +330,21 @@ impl Work<'_> {
             Err(no_result) => Outcome::Failed(self.contact.explain(no_result)),
             Ok(result) => match is_call.then(|| answer::failure(&result)).flatten() {
                 None => Outcome::Answered(result),
-                Some(why) => Outcome::ToolFailed(result, why),
+                Some(why) => match self.unknown_tool(&job.request) {
+                    Some(unknown) => Outcome::Failed(unknown.sent(Sent::Yes)),
+                    None => Outcome::ToolFailed(result, why),
+                },
             },
         };
         self.note(&job.line, job.begun.elapsed(), &outcome);
+    }
+
+    /// Many servers report a tool that they do not have as a tool that failed: their list tells them
+    /// apart, if it was asked for.
+    fn unknown_tool(&self, request: &Request) -> Option<Error> {
+        let list = self.tools.list().filter(|list| !list.remembered)?;
+        let error = list.require(&request.tool()?, &self.contact).err()?;
+        (error.exit == Exit::Rpc).then_some(error)
     }
 
     /// Notes the outcome of a line.

@@ -5,12 +5,15 @@ use smol::LocalExecutor;
 use crate::cli::args::Format;
 use crate::cli::args::discovery_commands::Card;
 use crate::cli::args::usage::first_given;
+use crate::cli::config::only_file;
+use crate::cli::consent::hold_publisher;
 use crate::cli::discover::signature::{self, Signature};
 use crate::cli::discover::{self, Access, Asked, Said, Stranger, sheet};
 use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
 use crate::cli::output;
 use crate::cli::run::Run;
+use crate::config::{self, Word};
 use crate::discovery::{Candidate, Documents, Place};
 use crate::protocol::message::Sent;
 use crate::protocol::params::Members;
@@ -36,9 +39,23 @@ pub(super) async fn run(
         Format::Json => output::write_line(run, &json(candidate, &signature, shown))?,
         _ => output::write(run, sheet::text(candidate, &signature, shown).as_bytes())?,
     }
+    hold(run, card.place(), &signature)?;
     match live {
         Some(Err(error)) => Err(error),
-        _ => Ok(Exit::Ok),
+        Some(Ok(asked)) => discover::heed(run, &asked.differing).map(|()| Exit::Ok),
+        None => Ok(Exit::Ok),
+    }
+}
+
+/// Holds who has signed the card of a server of the configuration against who had.
+fn hold(run: &Run<'_>, word: &str, signature: &Signature) -> Result<(), Error> {
+    let overrides = only_file(run);
+    let Ok(Word::Name { .. }) = Word::parse(word) else { return Ok(()) };
+    match (config::resolve(word, run.env, &overrides), signature.publisher()) {
+        (Ok(resolved), Some(publisher)) if resolved.definition.card.is_some() => {
+            hold_publisher(run, &resolved, &overrides, publisher)
+        }
+        _ => Ok(()),
     }
 }
 

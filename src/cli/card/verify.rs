@@ -4,6 +4,8 @@ use std::path::Path;
 
 use crate::cli::args::Format;
 use crate::cli::args::discovery_commands::Card;
+use crate::cli::config::only_file;
+use crate::cli::consent::hold_publisher;
 use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
 use crate::cli::originals::{Originals, Place, Wanted as Asked};
@@ -11,13 +13,16 @@ use crate::cli::output;
 use crate::cli::run::Run;
 use crate::cli::signed::{self, Report};
 use crate::cli::sources;
+use crate::config::{self, Layer};
 use crate::discovery::lookup::{CARD_LIMIT, CARD_TYPES, CATALOG_TYPES};
 use crate::discovery::place::card_beside;
 use crate::net::{Address, Policy, Source, Zone};
+use crate::trust::pins::Publisher;
 use crate::trust::policy::{Kept, seconds};
 use crate::trust::signature::sigstore::TrustRoot;
 use crate::trust::signature::{
-    BUNDLE_LIMIT, BUNDLE_SUFFIX, Evidence, PublicKey, Refusal, Step, Verified, Wanted, did_web,
+    BUNDLE_LIMIT, BUNDLE_SUFFIX, Covers, Evidence, PublicKey, Refusal, Step, Verified, Wanted,
+    did_web,
 };
 
 /// What a domain's keys are asked for as.
@@ -55,6 +60,26 @@ pub(super) async fn run(run: &Run<'_>, card: &Card) -> Result<Exit, Error> {
     match run.settings.output {
         Format::Json => output::write_line(run, &report.json())?,
         _ => output::write(run, report.text().as_bytes())?,
+    }
+    match kept.url.as_deref().filter(|_| verified.covers != Covers::UrlOnly) {
+        Some(url) => hold(run, url, &verified),
+        None => Ok(Exit::Ok),
+    }
+}
+
+/// Holds who has signed against who had signed when the servers were added that were made from this
+/// card.
+fn hold(run: &Run<'_>, url: &str, verified: &Verified) -> Result<Exit, Error> {
+    let overrides = only_file(run);
+    let (servers, _) = config::list(run.env, &overrides);
+    for server in servers {
+        let word = format!("{}:{}", server.layer, server.name);
+        let word = if server.layer == Layer::Named { server.name.clone() } else { word };
+        let Ok(resolved) = config::resolve(&word, run.env, &overrides) else { continue };
+        if resolved.definition.card.as_deref() == Some(url) {
+            let publisher = Publisher::of(&verified.signer);
+            hold_publisher(run, &resolved, &overrides, publisher)?;
+        }
     }
     Ok(Exit::Ok)
 }

@@ -4,11 +4,13 @@
 //! ```text
 //! __complete bash LINE BREAKS          the line up to the cursor, and COMP_WORDBREAKS
 //! __complete zsh|fish WORD... CURRENT  the words after the program's name
+//! __complete nushell WORD... CURRENT   the same, with their quotes
 //! ```
 //! The answer has a line for each word, in the form that the script for this shell reads; the
-//! single word `files` leaves it to the shell.
+//! single word `files` leaves it to the shell. For nushell it is a list, as JSON, or `null`.
 
 mod line;
+mod nushell;
 mod offer;
 mod scripts;
 mod stored;
@@ -26,6 +28,8 @@ use super::run::Run;
 use super::terminal::Stream;
 use crate::env::Env;
 use crate::env::streams::ENDLESS;
+use crate::protocol::json;
+use crate::protocol::params::Members;
 
 /// The word that asks for completions. No help text mentions it.
 pub(super) const WORD: &str = "__complete";
@@ -39,6 +43,7 @@ pub(super) fn print_script(run: &Run<'_>, shell: Shell) -> Result<Exit, Error> {
         Shell::Bash => scripts::BASH,
         Shell::Zsh => scripts::ZSH,
         Shell::Fish => scripts::FISH,
+        Shell::Nushell => scripts::NUSHELL,
     };
     output::write(run, script.as_bytes())?;
     Ok(Exit::Ok)
@@ -73,6 +78,17 @@ fn text(shell: Shell, words: &[String], env: &Env) -> String {
                 }
             }
         }
+        Shell::Nushell => {
+            let words: Vec<String> = words.iter().map(|word| nushell::unquoted(word)).collect();
+            let Some((current, words)) = words.split_last() else { return text };
+            match offer(words, current, env) {
+                Offer::Files => text.push_str("null\n"),
+                Offer::Words(candidates) => {
+                    let items: Vec<String> = candidates.iter().map(suggestion).collect();
+                    text = format!("[{}]\n", items.join(","));
+                }
+            }
+        }
         Shell::Zsh | Shell::Fish => {
             let Some((current, words)) = words.split_last() else { return text };
             // zsh hands over what it has unquoted; fish only the words before.
@@ -91,19 +107,33 @@ fn text(shell: Shell, words: &[String], env: &Env) -> String {
     text
 }
 
+/// A word as nushell reads it: JSON.
+fn suggestion(candidate: &Candidate) -> String {
+    let mut members = Members::new();
+    let word = nushell::quoted(&candidate.word, candidate.is_finished);
+    members.push("value", &json::string(&word));
+    members.push("description", &json::string(&summary(candidate)));
+    members.finish()
+}
+
 fn push(text: &mut String, shell: Shell, candidate: &Candidate) {
-    let Candidate { word, is_finished, about } = candidate;
     if shell == Shell::Zsh {
-        text.push_str(if *is_finished { "word\t" } else { "part\t" });
+        text.push_str(if candidate.is_finished { "word\t" } else { "part\t" });
     }
-    text.push_str(word);
-    let about: String =
-        about.trim().lines().next().unwrap_or_default().chars().take(ABOUT).collect();
+    text.push_str(&candidate.word);
+    let about = summary(candidate);
     if !about.is_empty() {
         text.push('\t');
-        text.extend(about.chars().map(|letter| if letter.is_control() { ' ' } else { letter }));
+        text.push_str(&about);
     }
     text.push('\n');
+}
+
+/// The beginning of a description, on one line.
+fn summary(candidate: &Candidate) -> String {
+    let line = candidate.about.trim().lines().next().unwrap_or_default();
+    let letters = line.chars().take(ABOUT);
+    letters.map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }
 
 #[cfg(test)]

@@ -60,3 +60,18 @@ function __mcpmini_complete
 end
 complete -c mcpmini -f -a '(__mcpmini_complete)'
 "#;
+
+/// For nushell, 0.101 and later.
+pub(super) const NUSHELL: &str = r#"# Completion of mcpmini for nushell. To be saved where nushell finds it at its start:
+#     mcpmini completions nushell | save -f ($nu.user-autoload-dirs.0 | path join mcpmini.nu)
+let mcpmini_others = $env.config.completions?.external?.completer?
+$env.config.completions.external.enable = true
+$env.config.completions.external.completer = {|spans|
+    if $spans.0 == mcpmini {
+        # The program takes the quotes off, and quotes what it offers. For null, nushell offers files.
+        try { ^mcpmini __complete nushell ...($spans | skip 1) | complete | get stdout | from json }
+    } else if $mcpmini_others != null {
+        do $mcpmini_others $spans
+    }
+}
+"#;

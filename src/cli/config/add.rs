@@ -1,5 +1,6 @@
 //! `mcpmini add` and `mcpmini remove`: one server more, or less, in a configuration file.
 
+use serde_json::Value;
 use smol::LocalExecutor;
 
 use super::entry::entry;
@@ -11,11 +12,13 @@ use crate::cli::errors::Error;
 use crate::cli::exit::Exit;
 use crate::cli::explain;
 use crate::cli::output;
+use crate::cli::policy;
 use crate::cli::run::Run;
 use crate::config::{self, Changeable, Entry, Layer, Overrides};
 use crate::protocol::json;
 use crate::protocol::mask;
 use crate::protocol::params::Members;
+use crate::protocol::visible::{is_hidden, visible};
 use crate::trust::approvals;
 
 /// Adds a server: one that is given, or one that is looked up.
@@ -45,6 +48,8 @@ pub(in crate::cli) fn write(
     file: &Changeable,
 ) -> Result<(), Error> {
     let overrides = only_file(run);
+    refuse_hidden(entry)?;
+    policy::admit_entry(run, name, entry)?;
     file.add(name, entry, add.force, run.env).map_err(explain::config)?;
     consent::forget(run, file.layer, name, &overrides);
     warn_of_secrets(run, file);
@@ -52,6 +57,27 @@ pub(in crate::cli) fn write(
         approve(run, name, &overrides)?;
     }
     warn_if_hidden(run, name, file, &overrides);
+    Ok(())
+}
+
+/// Refuses what looks like something else than it is: such characters come from pages that commands
+/// are copied from. Line ends and wide blanks may be meant.
+fn refuse_hidden(entry: &Entry) -> Result<(), Error> {
+    let is_odd = |letter: char| {
+        is_hidden(letter) && !matches!(letter, '\n' | '\t' | '\r' | '\u{a0}' | '\u{3000}')
+    };
+    let texts = |field: &str| match entry.get(field) {
+        Some(Value::String(text)) => vec![text.clone()],
+        Some(Value::Array(texts)) => {
+            texts.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+        }
+        _ => Vec::new(),
+    };
+    for field in ["url", "command", "args"] {
+        if let Some(text) = texts(field).iter().find(|text| text.contains(is_odd)) {
+            return Err(usage(&format!("{field} hides something: {}", visible(text))));
+        }
+    }
     Ok(())
 }
 

@@ -8,6 +8,7 @@ use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
 use crate::cli::explain;
 use crate::cli::output;
+use crate::cli::policy;
 use crate::cli::run::Run;
 use crate::config::{self, ConfigError, Entry, Found, Imported, Kind, quoting};
 use crate::protocol::json;
@@ -155,6 +156,11 @@ fn copy(
                 continue;
             }
         };
+        if let Err(error) = policy::admit_entry(run, &server.name, entry) {
+            run.report(&error);
+            done = error.exit;
+            continue;
+        }
         match file.add(&server.name, entry, config.force, run.env) {
             Ok(()) => {
                 consent::forget(run, file.layer, &server.name, &overrides);

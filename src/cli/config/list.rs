@@ -152,7 +152,7 @@ pub(in crate::cli) fn reached(target: &Target) -> (&'static str, String) {
     match target {
         Target::Stdio(target) => {
             let words = [&target.command].into_iter().chain(&target.args);
-            let words: Vec<_> = words.map(|word| mask::url(word)).collect();
+            let words = mask::command(words.map(String::as_str));
             ("stdio", quoting::join(words.iter().map(|word| &**word)))
         }
         Target::Http(target) => {

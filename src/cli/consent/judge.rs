@@ -4,9 +4,7 @@ use super::Consent;
 use crate::cli::catalog::Catalog;
 use crate::cli::contact::Contact;
 use crate::cli::errors::Error;
-use crate::config::Digest;
-use crate::protocol::model::tool::Tool;
-use crate::trust::pins::{self, Action, Change, Facets, Mode, Record, Use, Verdict};
+use crate::trust::pins::{Action, Change, Facets, Mode, Record, Use, Verdict};
 
 impl Consent<'_> {
     /// Whether the server has to say anew what it is, at the cost of a request: it said last that it
@@ -25,6 +23,22 @@ impl Consent<'_> {
         self.is_locked() || self.enforces && self.record.as_ref().is_some_and(doubts)
     }
 
+    /// Whether a tool was accepted and is to be held to that, and the tools were not looked at since
+    /// the connection was opened, or said to have changed.
+    pub(in crate::cli) fn holds(&self, tool: &str) -> bool {
+        let is_accepted = |record: &Record| {
+            record.accepted.tools.as_ref().is_some_and(|tools| tools.contains_key(tool))
+        };
+        let is_watched = self.enforces && self.mode != Mode::Off && !self.looked;
+        is_watched && (self.is_locked() || self.record.as_ref().is_some_and(is_accepted))
+    }
+
+    /// Whether everything is to be looked at before anything is asked of the server, and was not
+    /// yet.
+    pub(in crate::cli) fn wants_everything(&self) -> bool {
+        self.is_locked() && !self.looked && !self.looking
+    }
+
     /// Says that a tool is going to be called.
     pub(in crate::cli) fn intend(&mut self, tool: &str) {
         if self.mode != Mode::Off && !self.used.contains(tool) {
@@ -32,14 +46,10 @@ impl Consent<'_> {
         }
     }
 
-    /// Makes sure that a tool may be called: by its definition, if that is at hand, else by what was
-    /// seen of it before.
-    pub(in crate::cli) fn admit(&mut self, name: &str, tool: Option<&Tool>) -> Result<(), Error> {
+    /// Makes sure that a tool may be called, by what was seen of it.
+    pub(in crate::cli) fn admit(&mut self, name: &str) -> Result<(), Error> {
         if self.mode == Mode::Off || !self.enforces {
             return Ok(());
-        }
-        if let Some(tool) = tool {
-            self.compare_tool(tool);
         }
         if self.is_locked() && self.observed.tools.is_none() {
             return Err(self.unseen(name));
@@ -47,21 +57,6 @@ impl Consent<'_> {
         self.check_for(&Use::from([name.to_owned()]))?;
         self.intend(name);
         Ok(())
-    }
-
-    /// Holds a tool that was remembered against what is known of it.
-    fn compare_tool(&mut self, tool: &Tool) {
-        if self.observed.tools.is_some() {
-            return;
-        }
-        let record = self.record.as_ref();
-        let known = record.and_then(|it| it.seen.as_ref().unwrap_or(&it.accepted).tools.as_ref());
-        let Some(known) = known else { return };
-        let hash = Digest::of(pins::tool_text(tool.as_json()).as_bytes());
-        if known.get(&tool.name) != Some(&hash) {
-            self.observed.tools = Some(known.clone());
-            self.note_tool(tool.name.clone(), tool);
-        }
     }
 
     /// What is accepted, and what the server is as far as that is known.
@@ -125,12 +120,14 @@ impl Consent<'_> {
 
 impl Contact<'_> {
     /// Makes sure that a tool may be called of which only the name is given. One that is in
-    /// doubt is looked at.
+    /// doubt, or was accepted, is looked at.
     pub(in crate::cli) async fn admit_tool(&mut self, name: &str) -> Result<(), Error> {
         self.watcher.consent.intend(name);
         if self.watcher.consent.doubts(name) {
             Catalog::look(self).await?;
+        } else {
+            Catalog::glance(self, name).await?;
         }
-        self.watcher.consent.admit(name, None)
+        self.watcher.consent.admit(name)
     }
 }

@@ -8,13 +8,17 @@
 //!   at the end                        what was learnt is written down, if it is anything new
 //! ```
 //!
-//! No request is made for it: what is not at hand is not looked at. Only `--lock` wants all of it.
+//! Hardly any request is made for it: what is not at hand is not looked at. But a tool that was
+//! accepted is called only after a look at it, on each connection once, unless a list of tools is at
+//! hand that the server calls good; and `--lock` wants all there is.
 
 mod judge;
 mod observe;
+mod publisher;
 mod refusal;
 mod survey;
 
+pub(super) use publisher::hold_publisher;
 pub(super) use refusal::no_lock;
 
 use std::collections::BTreeSet;
@@ -24,10 +28,12 @@ use super::args::Command;
 use super::args::settings::Trust;
 use super::errors::Error;
 use super::run::Run;
-use crate::config::{self, Digest, Layer, Overrides, Resolved};
+use crate::config::{self, Digest, Endpoint, Layer, Overrides, Resolved, Server};
 use crate::env::Env;
-use crate::trust::pins::{self, Change, Facets, Key, LockFile, Mode, Record, Store, Texts, Use};
-use crate::trust::policy;
+use crate::trust::pins::{
+    self, Change, Facets, Key, LockFile, Mode, PinError, Record, Store, Texts, Use,
+};
+use crate::trust::policy::{self, Policies};
 
 /// What a server is held to, and what is learnt of it.
 #[derive(Debug)]
@@ -36,9 +42,13 @@ pub(super) struct Consent<'a> {
     pub(super) store: Store,
     pub(super) key: Key,
     mode: Mode,
+    /// Whether somebody has said that servers are to be held to what they were.
+    is_relied_on: bool,
     /// The server, as it was found.
-    resolved: Resolved,
+    pub(super) resolved: Resolved,
     overrides: Overrides,
+    /// What its definition says, with what the command line adds.
+    definition: Facets,
     /// Whether the command obeys; some are there to look at what is refused to others.
     enforces: bool,
     /// Whether the user has approved the definition by its hash.
@@ -50,10 +60,18 @@ pub(super) struct Consent<'a> {
     /// What it says.
     locked: Option<Facets>,
     pub(super) record: Option<Record>,
+    /// Whether the trust in the place where it is was taken back.
+    is_place_revoked: bool,
     pub(super) observed: Facets,
     pub(super) texts: Texts,
     /// The hash of the list of tools as it came.
     list: Option<Digest>,
+    /// Whether the tools were looked at on this connection, or the server has none to show.
+    looked: bool,
+    /// Whether the tools are being looked at.
+    pub(super) looking: bool,
+    /// Whether a session with the server was open.
+    opened: bool,
     used: Use,
     /// Whether the server has said anything, so that there is something to remember.
     met: bool,
@@ -70,12 +88,26 @@ impl<'a> Consent<'a> {
         run: &'a Run<'a>,
         resolved: &Resolved,
         overrides: &Overrides,
-        policy: policy::Mode,
+        policies: &Policies,
     ) -> Result<Consent<'a>, Error> {
-        let lock = run.globals.lock.as_ref().filter(|_| !matches!(run.command(), Command::Lock(_)));
-        if lock.is_some() && (overrides.cwd.is_some() || overrides.inherit_env) {
+        let mut consent = Consent::unchecked(run, resolved, overrides, policies);
+        if consent.lock.is_some() && (overrides.cwd.is_some() || overrides.inherit_env) {
             return Err(refusal::elsewhere());
         }
+        consent.look_up()?;
+        consent.check()?;
+        Ok(consent)
+    }
+
+    /// What a server is held to, which is not looked up yet.
+    fn unchecked(
+        run: &'a Run<'a>,
+        resolved: &Resolved,
+        overrides: &Overrides,
+        policies: &Policies,
+    ) -> Consent<'a> {
+        let policy = policies.mode();
+        let lock = run.globals.lock.as_ref().filter(|_| !matches!(run.command(), Command::Lock(_)));
         let looks = matches!(run.command(), Command::Trust(_) | Command::Lock(_));
         let mode = match (lock, run.settings.trust) {
             (Some(_), _) | (None, Trust::Strict) => Mode::Strict,
@@ -84,15 +116,21 @@ impl<'a> Consent<'a> {
             (None, Trust::FirstUse | Trust::Off) => Mode::FirstUse,
         };
         let layer = resolved.origin.layer();
-        let mut consent = Consent {
+        let lock = lock.map(|path| run.env.absolute(path));
+        let definition = pins::of_definition(resolved, overrides, run.env, lock.as_deref());
+        Consent {
             run,
             store: Store::new(run.env),
             key: Key::of(resolved, overrides, run.env),
             mode,
+            is_relied_on: mode == Mode::Strict
+                || !policies.is_empty() && policy != policy::Mode::Off,
             resolved: resolved.clone(),
             overrides: overrides.clone(),
             enforces: !matches!(run.command(), Command::Trust(_) | Command::Logout(_)),
-            lock: lock.map(|path| run.env.absolute(path)),
+            lock,
+            observed: definition.clone(),
+            definition,
             approved: !layer.is_none_or(Layer::is_own),
             attended: run.settings.login
                 || matches!(run.command(), Command::Login(_))
@@ -100,29 +138,44 @@ impl<'a> Consent<'a> {
                 || run.access.issuer.is_some(),
             locked: None,
             record: None,
-            observed: pins::of_definition(resolved),
+            is_place_revoked: false,
             texts: Texts::default(),
             list: None,
+            looked: false,
+            looking: false,
+            opened: false,
             used: BTreeSet::new(),
             met: false,
             amended: false,
             refusal: None,
             told: Vec::new(),
-        };
-        consent.look_up()?;
-        consent.check()?;
-        Ok(consent)
+        }
+    }
+
+    /// Reads what is known of the server.
+    fn load(&mut self) -> Result<(), Error> {
+        self.record = self.store.load(&self.key).map_err(|error| refusal::unreadable(&error))?;
+        Ok(())
     }
 
     fn look_up(&mut self) -> Result<(), Error> {
-        let record = self.store.load(&self.key).map_err(|error| refusal::unreadable(&error))?;
-        if let Some(record) = &record
-            && record.revoked.is_some()
-            && self.enforces
-        {
+        self.load()?;
+        let load = |key| self.store.load(key).map_err(|error| refusal::unreadable(&error));
+        let is_revoked =
+            |record: &Option<Record>| record.as_ref().is_some_and(|it| it.revoked.is_some());
+        if is_revoked(&self.record) && self.enforces {
             return Err(self.revoked());
         }
-        self.record = record;
+        if !self.overrides.args.is_empty() || !self.overrides.env.is_empty() {
+            // More arguments or variables do not make a revoked server a good one.
+            let plain = Overrides { args: Vec::new(), env: Vec::new(), ..self.overrides.clone() };
+            let known = load(&Key::of(&self.resolved, &plain, self.run.env))?;
+            if is_revoked(&known) && self.enforces {
+                // It is the plain one that is to be trusted again.
+                self.overrides = plain;
+                return Err(self.revoked());
+            }
+        }
         if !self.enforces || self.mode == Mode::Off {
             return Ok(());
         }
@@ -130,7 +183,7 @@ impl<'a> Consent<'a> {
             let file = LockFile::read(path).map_err(|error| refusal::no_lock(&error))?;
             let locked = file.get(&self.key.name).cloned();
             self.locked = Some(locked.ok_or_else(|| self.not_locked(path))?);
-        } else if self.mode == Mode::Strict && self.record.is_none() {
+        } else if self.mode == Mode::Strict && self.record.is_none() && !self.is_looked_over() {
             return Err(self.not_accepted());
         }
         if let (Some(record), true) = (&mut self.record, self.approved) {
@@ -139,6 +192,11 @@ impl<'a> Consent<'a> {
             record.accepted.command = self.observed.command;
         }
         Ok(())
+    }
+
+    /// Whether the server stands in no file yet, and the user wants to see whether it should.
+    fn is_looked_over(&self) -> bool {
+        !self.resolved.is_stored && matches!(self.run.command(), Command::Add(_) | Command::Card(_))
     }
 
     /// Whether the server must be as a lock file says, in every respect.
@@ -151,11 +209,32 @@ impl<'a> Consent<'a> {
         self.refusal.clone()
     }
 
+    /// Makes sure that the trust in the place of a server was not taken back, under whatever name and
+    /// with whatever query.
+    pub(super) fn check_place(&mut self, server: &Server) -> Result<(), Error> {
+        let Endpoint::Http(endpoint) = &server.endpoint else { return Ok(()) };
+        let place = Key::of_place(endpoint);
+        let record = self.store.load(&place).map_err(|error| refusal::unreadable(&error))?;
+        self.is_place_revoked = record.is_some_and(|record| record.revoked.is_some());
+        match self.is_place_revoked && self.enforces {
+            true => Err(self.revoked_place(&place)),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether the trust in the server, or in the place where it is, was taken back.
+    pub(super) fn is_revoked(&self) -> bool {
+        let is_own = self.record.as_ref().is_some_and(|record| record.revoked.is_some());
+        is_own || self.is_place_revoked
+    }
+
     /// Writes down what was learnt, if there is anything new. What cannot be written is learnt anew
     /// the next time.
     pub(super) fn save(&mut self) {
         let is_remembered = self.locked.is_none() && self.mode != Mode::Off && self.enforces;
-        if !is_remembered || !self.met || !self.is_news() {
+        // Strictly, nothing is known of a server but what the user has accepted.
+        let is_unknown = self.mode == Mode::Strict && self.record.is_none();
+        if !is_remembered || is_unknown || !self.met || !self.is_news() {
             return;
         }
         let (mode, approved, attended) = (self.mode, self.approved, self.attended);
@@ -176,8 +255,17 @@ impl<'a> Consent<'a> {
             (*record != before, ())
         });
         if let Err(error) = saved {
-            let name = &self.key.name;
-            self.run.remark(&format!("{name}: what it is cannot be remembered: {error}"));
+            self.tell_unsaved(&error);
+        }
+    }
+
+    /// Tells that changes will go unnoticed: to people, and to everybody where somebody relies on
+    /// their being noticed. A script that runs where nothing can be written knows.
+    fn tell_unsaved(&self, error: &PinError) {
+        let has_reader = self.run.env.terminals.stderr || 0 < self.run.globals.verbose;
+        if has_reader || self.is_relied_on {
+            let text = "what servers are cannot be remembered, so that changes go unnoticed";
+            self.run.warn(&format!("{text}: {error}"));
         }
     }
 

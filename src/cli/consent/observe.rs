@@ -16,6 +16,12 @@ use crate::trust::pins::{self, Auth, Identity, Mode};
 impl Consent<'_> {
     /// Takes in that a session with the server is open; false when it must go no further.
     pub(in crate::cli) fn introduced(&mut self, session: &Session) -> bool {
+        // Another process may be behind another connection.
+        self.looked &= !self.opened;
+        self.opened = true;
+        if let Some(tools) = session.about().and_then(|about| about.tools.as_deref()) {
+            self.note_shared_tools(tools);
+        }
         let Some(greeting) = session.about().and_then(|about| about.greeting.as_ref()) else {
             self.met = true;
             if self.is_locked() {
@@ -77,17 +83,15 @@ impl Consent<'_> {
     /// Takes in all tools of the server, each as its JSON text.
     pub(in crate::cli) fn note_tools<'t>(&mut self, tools: impl Iterator<Item = &'t str> + Clone) {
         self.met = true;
+        self.looked = true;
         if self.mode == Mode::Off {
             return;
         }
         let whole: String = tools.clone().collect();
         let list = Digest::of(whole.as_bytes());
         self.list = Some(list);
-        let known = self.record.as_ref().and_then(|record| record.list);
-        if known == Some(list) && self.enforces && self.locked.is_none() {
-            let seen = self.record.as_ref().and_then(|record| record.seen.as_ref());
-            self.observed.tools = seen.and_then(|seen| seen.tools.clone());
-            return;
+        if self.is_known_list(list) {
+            return self.note_known_tools();
         }
         self.observed.tools = Some(Default::default());
         for (index, tool) in tools.filter_map(|text| Tool::read(text).ok()).enumerate() {
@@ -102,7 +106,38 @@ impl Consent<'_> {
         self.tell_news();
     }
 
-    pub(super) fn note_tool(&mut self, name: String, tool: &Tool) {
+    /// Takes in that the server does not show its tools, which is to have none any more.
+    pub(in crate::cli) fn note_no_list(&mut self) {
+        self.looked = true;
+    }
+
+    /// Takes in what stands for the tools of the server, which others have asked for on this
+    /// connection.
+    fn note_shared_tools(&mut self, tools: &str) {
+        let is_known = |list: &Digest| self.is_known_list(*list);
+        if tools.parse().ok().as_ref().is_some_and(is_known) && self.mode != Mode::Off {
+            self.looked = true;
+            self.note_known_tools();
+        }
+    }
+
+    /// Whether a list of tools is the one that came last, so that no tool needs a look.
+    fn is_known_list(&self, list: Digest) -> bool {
+        let known = self.record.as_ref().and_then(|record| record.list);
+        known == Some(list) && self.enforces && self.locked.is_none()
+    }
+
+    fn note_known_tools(&mut self) {
+        let seen = self.record.as_ref().and_then(|record| record.seen.as_ref());
+        self.observed.tools = seen.and_then(|seen| seen.tools.clone());
+    }
+
+    /// Takes in that the tools are not what they were.
+    pub(in crate::cli) fn note_changed_list(&mut self) {
+        self.looked = false;
+    }
+
+    fn note_tool(&mut self, name: String, tool: &Tool) {
         let text = pins::tool_text(tool.as_json());
         let hash = Digest::of(text.as_bytes());
         self.observed.tools.get_or_insert_default().insert(name.clone(), hash);
@@ -126,10 +161,9 @@ impl Consent<'_> {
         self.check()
     }
 
-    /// Whether the list of tools was never looked at, and should be if it is at hand.
+    /// Whether the list of tools was not looked at, and should be if it is at hand.
     pub(in crate::cli) fn wants_tools(&self) -> bool {
-        let known = self.record.as_ref().is_some_and(|record| record.accepted.tools.is_some());
-        self.observed.tools.is_none() && (self.is_locked() || !known) && self.mode != Mode::Off
+        !self.looked && self.mode != Mode::Off
     }
 }
 

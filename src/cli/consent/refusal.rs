@@ -10,7 +10,7 @@ use crate::protocol::json;
 use crate::protocol::message::Sent;
 use crate::protocol::params::Members;
 use crate::trust::pins::{
-    self, Action, Change, Facets, LockError, PinError, Sides, Texts, TextsOfBoth, Verdict,
+    self, Action, Change, Facets, Key, LockError, PinError, Sides, Texts, TextsOfBoth, Verdict,
 };
 
 /// How many lines of differences are shown.
@@ -102,7 +102,9 @@ impl Consent<'_> {
             Some(path) => {
                 let path = path.to_string_lossy();
                 let command = self.command("lock", &["--lock", &path]);
-                (format!("it is not what {path} says"), command)
+                let given = !self.overrides.args.is_empty() || !self.overrides.env.is_empty();
+                let with = if given { "with what --arg and --env add " } else { "" };
+                (format!("{with}it is not what {path} says"), command)
             }
             None => {
                 let command = self.command("trust accept", &["--accept", &digest]);
@@ -118,6 +120,12 @@ impl Consent<'_> {
     pub(in crate::cli) fn revoked(&self) -> Error {
         let hint = format!("if it is to be used again: {}", self.command("trust add", &[]));
         self.error("the trust in it was taken back".to_owned()).hint(hint)
+    }
+
+    /// The error for a server whose place is one whose trust was taken back.
+    pub(super) fn revoked_place(&self, place: &Key) -> Error {
+        let hint = format!("if it is to be used again: {}", self.command("trust add", &[]));
+        self.error(format!("the trust in {} was taken back", place.name)).hint(hint)
     }
 
     /// The error for a server that nobody has accepted, where only the user's word counts.

@@ -1,5 +1,7 @@
 //! All there is to know of a server, asked for at once.
 
+use std::path::Path;
+
 use super::Consent;
 use crate::cli::catalog::Catalog;
 use crate::cli::contact::Contact;
@@ -20,6 +22,34 @@ impl Contact<'_> {
             Err(error) => return Err(error),
         }
         self.note_auth();
+        self.note_publisher().await;
+        self.watcher.consent.check()
+    }
+}
+
+impl Contact<'_> {
+    /// Under `--lock`, looks at all of the server before anything else is asked of it, or said about
+    /// it.
+    pub(in crate::cli) async fn hold_to_lock(&mut self) -> Result<(), Error> {
+        if !self.watcher.consent.wants_everything() {
+            return Ok(());
+        }
+        self.watcher.consent.looking = true;
+        // It makes requests of its own, which come here again.
+        let looked = Box::pin(self.look_at_everything()).await;
+        self.watcher.consent.looking = false;
+        looked
+    }
+
+    async fn look_at_everything(&mut self) -> Result<(), Error> {
+        self.settle().await?;
+        match Catalog::get(self).await {
+            Ok(_) => {}
+            Err(error) if listing::is_unlisted(&error) => {
+                self.watcher.consent.note_tools(std::iter::empty());
+            }
+            Err(error) => return Err(error),
+        }
         self.watcher.consent.check()
     }
 }
@@ -28,10 +58,9 @@ impl Consent<'_> {
     /// Whether the definition leads to another place or another command than the one that was
     /// accepted. Then it is neither started nor reached to look at it.
     pub(in crate::cli) fn is_elsewhere(&self) -> bool {
-        let definition = of_definition(&self.resolved);
         let accepted = self.record.as_ref().map(|record| &record.accepted);
         let stops = |accepted: &Facets| {
-            let changes = compare(accepted, &definition);
+            let changes = compare(accepted, &self.definition);
             changes.iter().any(|change| change.action(Mode::FirstUse, &Use::new()) == Action::Block)
         };
         accepted.is_some_and(stops)
@@ -43,6 +72,12 @@ impl Consent<'_> {
             Some(record) => record.current(&self.observed),
             None => self.observed.clone(),
         }
+    }
+
+    /// The same, for a lock file.
+    pub(in crate::cli) fn current_for(&self, lock: &Path) -> Facets {
+        let (resolved, overrides) = (&self.resolved, &self.overrides);
+        of_definition(resolved, overrides, self.run.env, Some(lock)).or(&self.current())
     }
 
     /// Writes down what was seen of a server that is known, so that it can be accepted as it is.

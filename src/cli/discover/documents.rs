@@ -4,20 +4,24 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::registry;
+use crate::cli::args::settings::Trust;
 use crate::cli::config::only_file;
 use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
 use crate::cli::explain;
+use crate::cli::policy;
 use crate::cli::run::Run;
 use crate::cli::target;
 use crate::config::{self, Target, Word};
-use crate::discovery::documents::Origin;
+use crate::discovery::documents::{Limits, Origin};
 use crate::discovery::lookup::{self, CARD_LIMIT, Options};
 use crate::discovery::{Candidate, Documents, Finder, Findings, Place, Reuse};
 use crate::net::{Address, FetchError, Fetcher, Policy};
 use crate::protocol::message::{Fault, Sent};
+use crate::protocol::visible::visible;
 use crate::store::{self, Guard};
 use crate::trust;
+use crate::trust::policy::Mode;
 
 /// The longest file that is read, in bytes.
 const FILE_LIMIT: u64 = 8 << 20;
@@ -45,9 +49,20 @@ pub(in crate::cli) struct Access<'a> {
 pub(in crate::cli) fn place(word: &str) -> Result<Place, Error> {
     Place::parse(word).map_err(|error| {
         let error = Error::new(Exit::Usage, error.to_string()).phase(Phase::Usage);
-        error
-            .hint("a host such as example.com, a URL, registry:NAME, or a file such as ./card.json")
+        error.hint(match registry_name(word) {
+            Some(name) => format!("of the registry: {name}"),
+            None => {
+                "a host such as example.com, a URL, registry:NAME, or a file such as ./card.json"
+                    .to_owned()
+            }
+        })
     })
+}
+
+/// How a word would be named that looks like a name of the registry, but could be something else.
+pub(in crate::cli) fn registry_name(word: &str) -> Option<String> {
+    let name = format!("registry:{word}");
+    matches!(Place::parse(&name), Ok(Place::Registry { .. })).then_some(name)
 }
 
 /// The same for a command that also takes a server of the configuration: its card if it was made
@@ -86,7 +101,28 @@ pub(in crate::cli) fn documents(run: &Run<'_>, access: &Access<'_>) -> Result<Do
         crate::cache::Mode::Refresh => Reuse::Checked,
         crate::cache::Mode::Off => Reuse::Never,
     };
-    Ok(Documents::new(fetcher, reuse, access.allow_http, run.env))
+    let mut documents = Documents::new(fetcher, limits(run), reuse, access.allow_http, run.env);
+    documents.takes_stale = !is_strict(run)?;
+    Ok(documents)
+}
+
+/// Whether only the user's word counts.
+pub(in crate::cli) fn is_strict(run: &Run<'_>) -> Result<bool, Error> {
+    let is_said = run.settings.trust == Trust::Strict;
+    Ok(is_said || policy::load(run)?.mode() == Mode::Strict)
+}
+
+/// How long documents may take: as long as `--timeout` says for each, and twice that for all.
+pub(in crate::cli) fn limits(run: &Run<'_>) -> Limits {
+    /// As good as no limit.
+    const FOREVER: Duration = Duration::from_secs(365 * 24 * 3600);
+    match run.settings.timeout {
+        None => Limits::default(),
+        Some(limit) => {
+            let each = limit.duration().unwrap_or(FOREVER);
+            Limits { each, all: each.saturating_mul(2).min(FOREVER) }
+        }
+    }
 }
 
 /// What fetches in this run.
@@ -142,7 +178,7 @@ pub(in crate::cli) async fn admit(
 ) -> Result<(), Error> {
     let refused = |text: String| Error::new(Exit::Trust, text).phase(Phase::Trust).sent(Sent::No);
     if candidate.digest_holds == Some(false) {
-        let name = candidate.shown_name();
+        let name = visible(&candidate.shown_name());
         return Err(refused(format!("the card of {name} is not the one that the catalog lists")));
     }
     match documents.admits(address, candidate.zone).await {
@@ -192,12 +228,12 @@ fn tell(run: &Run<'_>, candidate: &Candidate) {
     if let Some(conflict) = &candidate.conflict {
         let card = match conflict.card.as_slice() {
             [] => "none".to_owned(),
-            urls => urls.join(", "),
+            urls => visible(&urls.join(", ")),
         };
         let winner = if conflict.card_wins { "the card" } else { "the manifest" };
         run.warn(&format!(
             "the manifest names the endpoint {}, and the card it points to {card}; {winner} counts",
-            conflict.manifest
+            visible(&conflict.manifest)
         ));
     }
     let document = candidate.document.as_ref();
@@ -212,7 +248,7 @@ fn tell(run: &Run<'_>, candidate: &Candidate) {
         run.warn(&format!("{from} was fetched {} ago, and may have changed since", ago(age)));
     }
     if candidate.digest_holds == Some(false) {
-        let name = candidate.shown_name();
+        let name = visible(&candidate.shown_name());
         run.warn(&format!(
             "the card of {name} is not the one that the catalog lists: another hash"
         ));

@@ -18,9 +18,11 @@ pub(in crate::cli) fn nothing(word: &str, place: &Place, found: &Findings) -> Er
     let is_broken = |miss: &Miss| matches!(miss, Miss::Malformed(_));
     let misses = || found.tried.iter().filter_map(|tried| tried.miss.as_ref());
     let is_one = matches!(place, Place::Document(_) | Place::File(_));
-    let exit = match is_one && misses().any(is_broken) {
-        true => Exit::Protocol,
-        false => Exit::Unreachable,
+    let is_protected = |miss: &Miss| matches!(miss, Miss::Status(401 | 403));
+    let exit = match is_one {
+        true if misses().any(is_broken) => Exit::Protocol,
+        true if misses().any(is_protected) => Exit::Auth,
+        _ => Exit::Unreachable,
     };
     let mut text = format!("no server was found at {word}");
     for tried in found.tried.iter().take(LISTED) {

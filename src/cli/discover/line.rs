@@ -8,6 +8,7 @@ use crate::discovery::registry::Package;
 use crate::discovery::{Candidate, Claim};
 use crate::protocol::json;
 use crate::protocol::params::Members;
+use crate::protocol::visible::visible;
 
 /// The remote that would be used: the first of Streamable HTTP, else the first.
 pub(in crate::cli) fn remote_of(claim: &Claim) -> Option<&Remote> {
@@ -18,13 +19,14 @@ pub(in crate::cli) fn remote_of(claim: &Claim) -> Option<&Remote> {
 pub(super) fn columns(candidate: &Candidate) -> Vec<String> {
     let claim = &candidate.claim;
     let url = remote_of(claim).map(|remote| remote.url.clone()).unwrap_or_default();
-    vec![
+    let columns = [
         candidate.shown_name(),
         claim.version.clone().unwrap_or_default(),
         url,
         candidate.way.word().to_owned(),
         notes(candidate).join("; "),
-    ]
+    ];
+    columns.iter().map(|column| visible(column.trim())).collect()
 }
 
 fn notes(candidate: &Candidate) -> Vec<String> {

@@ -4,9 +4,11 @@ use std::cell::OnceCell;
 
 use smol::LocalExecutor;
 
+use super::documents::is_strict;
 use super::line::remote_of;
 use crate::cli::contact::Contact;
-use crate::cli::errors::Error;
+use crate::cli::errors::{Error, Phase};
+use crate::cli::exit::Exit;
 use crate::cli::explain;
 use crate::cli::info::greeting;
 use crate::cli::run::Run;
@@ -17,6 +19,7 @@ use crate::protocol::json;
 use crate::protocol::jsonrpc::scan;
 use crate::protocol::model::server;
 use crate::protocol::params::Members;
+use crate::protocol::visible::visible;
 
 /// What a server says about itself, and where its card differs.
 #[derive(Debug)]
@@ -64,6 +67,17 @@ pub(in crate::cli) fn held(claim: &Claim, live: Live) -> Asked {
     let versions = remote_of(claim).map(|remote| remote.versions.as_slice());
     let differing = differences(claim, versions.unwrap_or_default(), &live);
     Asked { live, differing }
+}
+
+/// Where only the user's word counts, a server that is not as its card says is not what was looked at.
+pub(in crate::cli) fn heed(run: &Run<'_>, differing: &[Difference]) -> Result<(), Error> {
+    if differing.is_empty() || !is_strict(run)? {
+        return Ok(());
+    }
+    let told: Vec<_> = differing.iter().map(|it| visible(&it.to_string())).collect();
+    let text = format!("the server is not as its card says: {}", told.join("; "));
+    let error = Error::new(Exit::Trust, text).phase(Phase::Trust);
+    Err(error.hint("that is an error because trust is strict here"))
 }
 
 /// Adds what a server says to a JSON object.

@@ -14,13 +14,14 @@ pub(super) mod signature;
 
 pub(super) use answers::Said;
 pub(super) use documents::{
-    Access, admit, documents, fetcher, findings, is_named, options, place, place_or_name, read_file,
+    Access, admit, documents, fetcher, findings, is_named, limits, options, place, place_or_name,
+    read_file, registry_name,
 };
 pub(super) use entry::entry;
 pub(super) use failure::{choose, nothing};
 pub(super) use line::{json, package_json};
-pub(super) use live::{Asked, Stranger, ask, differences_json, push_asked};
-pub(super) use origin::{Origin, origin};
+pub(super) use live::{Asked, Stranger, ask, differences_json, heed, push_asked};
+pub(super) use origin::{Origin, origin, publisher};
 pub(super) use registry::{registry, unregistered};
 pub(super) use sheet::said;
 

@@ -2,12 +2,14 @@
 
 use super::documents::{Access, documents, findings};
 use super::live::{held, read};
+use super::signature;
 use crate::cli::config::only_file;
 use crate::cli::run::Run;
 use crate::config::{self, Target};
 use crate::discovery::compare::Difference;
 use crate::discovery::{Candidate, Place};
 use crate::net::Address;
+use crate::trust::pins::Publisher;
 
 /// Where the card is, and where it differs from what the server says about itself.
 #[derive(Debug)]
@@ -45,4 +47,18 @@ pub(in crate::cli) async fn origin(
     };
     let asked = held(&candidate.claim, read(greeting, Some(spoken.to_owned())));
     Some(Origin { card, differing: asked.differing })
+}
+
+/// Who has signed a card; `None` when that cannot be told now.
+pub(in crate::cli) async fn publisher(run: &Run<'_>, card: &str) -> Option<Publisher> {
+    let address = Address::parse(card).ok()?;
+    let access = Access { allow_http: !address.is_tls(), ..Access::default() };
+    let mut documents = documents(run, &access).ok()?;
+    documents.takes_stale = false;
+    let found = findings(run, &documents, &Place::Document(address), &access).await.ok()?;
+    let Some(candidate) = found.candidates.first() else {
+        run.warn(&format!("who has signed the card of this server cannot be told: {card}"));
+        return None;
+    };
+    signature::look(run, &documents, candidate).await.publisher()
 }

@@ -9,6 +9,7 @@ use crate::discovery::registry::{self, Listed, Status};
 use crate::discovery::{Documents, Findings, Place};
 use crate::net::Address;
 use crate::protocol::message::Sent;
+use crate::protocol::visible::visible;
 
 /// The registry that is asked: the option, else the variable, else the official one.
 pub(in crate::cli) fn registry(run: &Run<'_>, given: Option<&str>) -> Result<Address, Error> {
@@ -44,7 +45,7 @@ pub(super) async fn listed(
     let listed = listed.map_err(|miss| unregistered(&text, &address, &miss))?;
     let usable = |one: &&Listed| one.status != Status::Deleted;
     for deleted in listed.iter().filter(|one| !usable(one)) {
-        run.warn(&format!("{} was deleted from the registry", deleted.claim.shown_name()));
+        run.warn(&format!("{} was deleted from the registry", visible(deleted.claim.shown_name())));
     }
     let candidates = listed.iter().filter(usable).map(Listed::candidate).collect();
     Ok(Findings { candidates, tried: documents.tried(), notes: Vec::new() })

@@ -2,27 +2,27 @@
 
 use super::live::Asked;
 use super::signature::Signature;
-use crate::cli::output::cell;
 use crate::discovery::claim::{Input, Remote};
 use crate::discovery::documents::Origin;
 use crate::discovery::registry::Package;
 use crate::discovery::{Candidate, Claim};
+use crate::protocol::visible::visible;
 
 /// How wide the column of names is.
 const NAMES: usize = 13;
 
-/// Rows of a name and a value. No value can pass for a row.
+/// Rows of a name and a value. No value can pass for a row, and nothing in one is hidden.
 #[derive(Default)]
 struct Sheet(String);
 
 impl Sheet {
     fn line(&mut self, text: &str) {
-        self.0.push_str(cell(text).trim_end());
+        self.0.push_str(visible(text).trim_end());
         self.0.push('\n');
     }
 
     fn row(&mut self, name: &str, value: &str) {
-        let value = cell(value);
+        let value = visible(value.trim());
         if !value.is_empty() {
             self.0.push_str(&format!("{name:<NAMES$}{value}\n"));
         }

@@ -10,8 +10,9 @@ use crate::discovery::{Candidate, Documents};
 use crate::net::Source;
 use crate::protocol::json;
 use crate::protocol::params::Members;
+use crate::trust::pins::Publisher;
 use crate::trust::policy::seconds;
-use crate::trust::signature::{BUNDLE_LIMIT, BUNDLE_SUFFIX, Evidence, Refusal, Verified};
+use crate::trust::signature::{BUNDLE_LIMIT, BUNDLE_SUFFIX, Covers, Evidence, Refusal, Verified};
 
 /// How long a bundle is good when its host does not say.
 const UNSAID: Duration = Duration::from_secs(300);
@@ -50,6 +51,10 @@ pub(in crate::cli) async fn look(
         of(candidate)
     };
     let Some(document) = &candidate.document else { return of(candidate) };
+    // A card that stands in a catalog has no place of its own, and so nothing beside it.
+    if document.body.is_empty() {
+        return of(candidate);
+    }
     match bundle(documents, document).await {
         Ok(bundle) => match signed::root(run, None) {
             Ok((root, _)) => {
@@ -79,6 +84,18 @@ async fn bundle(documents: &Documents, document: &Document) -> Result<Vec<u8>, M
 }
 
 impl Signature {
+    /// Whom that makes the publisher of the server; `None` when that is not known.
+    pub(in crate::cli) fn publisher(&self) -> Option<Publisher> {
+        match self {
+            Signature::NotChecked | Signature::ManifestNotChecked => None,
+            Signature::None | Signature::Broken(_) => Some(Publisher::none()),
+            Signature::Signed(verified) if verified.covers == Covers::UrlOnly => {
+                Some(Publisher::none())
+            }
+            Signature::Signed(verified) => Some(Publisher::of(&verified.signer)),
+        }
+    }
+
     /// Adds it to an answer for programs.
     pub(in crate::cli) fn push(&self, members: &mut Members) {
         let word = match self {

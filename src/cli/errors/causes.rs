@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use rustix::io::Errno;
+
 use super::{Error, Phase};
 use crate::cli::args::UsageError;
 use crate::cli::exit::Exit;
@@ -88,8 +90,12 @@ fn refusal(refused: &Refused) -> String {
 
 impl From<Unwritten> for Error {
     fn from(unwritten: Unwritten) -> Error {
+        let why = match unwritten {
+            Unwritten::Refused(Errno::BADF) => "standard output is closed".to_owned(),
+            _ => unwritten.to_string(),
+        };
         // The answer is there and cannot be put where it was to go: a matter of files.
-        Error::new(Exit::Config, format!("cannot write the answer: {unwritten}"))
+        Error::new(Exit::Config, format!("cannot write the answer: {why}"))
             .phase(Phase::Output)
             .sent(Sent::Yes)
     }

@@ -5,7 +5,7 @@ mod file;
 mod parts;
 mod table;
 
-pub(super) use file::place;
+pub(super) use file::{place, replace};
 pub(super) use parts::Parts;
 pub(super) use table::{Table, align, cell};
 

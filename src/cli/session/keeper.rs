@@ -6,6 +6,7 @@ use std::rc::Rc;
 use async_channel::{Receiver, Sender};
 use futures_lite::FutureExt;
 
+use super::listed::{Listed, Page};
 use super::visitor::Visitor;
 use crate::cli::contact::Contact;
 use crate::cli::errors::Error;
@@ -73,6 +74,8 @@ struct Errand {
     id: Id,
     /// The token under which the visitor wants to hear of progress, JSON text.
     token: Option<String>,
+    /// The page of the list of tools that it asks for, if it does.
+    page: Option<Page>,
 }
 
 /// A question that a visitor has been asked.
@@ -83,6 +86,20 @@ struct Asked {
     visitor: u64,
     asker: Asker,
 }
+
+/// Whose request a question is about.
+enum Caller {
+    /// No request is under way.
+    Nobody,
+    /// This visitor's.
+    Known(Rc<Visitor>),
+    /// That of one of several visitors.
+    OneOfSeveral,
+}
+
+/// What a server is told whose question cannot be handed on.
+const UNKNOWN_CALLER: &str =
+    "several calls are under way, and nothing tells which of them the question is about";
 
 /// Keeps one server.
 pub(super) struct Keeper<'a> {
@@ -95,6 +112,7 @@ pub(super) struct Keeper<'a> {
     asked: u64,
     /// What the server said about itself.
     greeting: Option<Json>,
+    listed: Listed,
     starts: u32,
 }
 
@@ -118,6 +136,7 @@ impl<'a> Keeper<'a> {
             questions: Vec::new(),
             asked: 0,
             greeting: None,
+            listed: Listed::default(),
             starts: 0,
         }
     }
@@ -213,6 +232,7 @@ impl<'a> Keeper<'a> {
                 "{name}: the server had ended and was started anew ({starts} times now); what it kept in memory is gone"
             );
             self.contact.run.warn(&text);
+            self.listed.forget();
         }
         self.starts = starts;
     }
@@ -221,7 +241,8 @@ impl<'a> Keeper<'a> {
         let id = Id::from_json(&relay::OPENING_ID.to_string());
         match opened {
             Ok(revision) => {
-                visitor.answer(&id, Ok(&relay::opened(revision, self.greeting.as_ref())));
+                let (greeting, tools) = (self.greeting.as_ref(), self.listed.digest());
+                visitor.answer(&id, Ok(&relay::opened(revision, greeting, tools.as_deref())));
                 self.visitors.push(visitor);
             }
             Err((error, fate)) => visitor.fail(&id, &error, fate),
@@ -260,9 +281,10 @@ impl<'a> Keeper<'a> {
         let Request { visitor, id, method, params, mirrored } = request;
         // Tokens of several visitors may be the same, so the session gives out its own.
         let (params, token) = params.without_meta("progressToken");
+        let page = (*method == *method::LIST_TOOLS).then(|| self.listed.begin(&params));
         let method = method.into_string().into();
         let call = Call { method, params, mirrored, ..Call::default() };
-        self.flights.begin(Errand { visitor, id, token }, call, false);
+        self.flights.begin(Errand { visitor, id, token, page }, call, false);
     }
 
     fn cancel(&mut self, reason: &str, chosen: impl FnMut(&Errand) -> bool) {
@@ -283,6 +305,9 @@ impl<'a> Keeper<'a> {
             Happening::Landed(landed) => self.deliver(landed),
             Happening::Notified(notification) => {
                 self.contact.watcher.changes.note(&notification.method);
+                if self.contact.watcher.changes.contain(method::LIST_TOOLS) {
+                    self.listed.forget();
+                }
                 self.contact.heed_changes(None);
                 self.spread(&notification);
             }
@@ -306,8 +331,11 @@ impl<'a> Keeper<'a> {
     }
 
     /// Gives a visitor the answer to its request.
-    fn deliver(&self, landed: Landed<Errand>) {
-        let Landed { tag: Errand { visitor, id, .. }, result } = landed;
+    fn deliver(&mut self, landed: Landed<Errand>) {
+        let Landed { tag: Errand { visitor, id, page, .. }, result } = landed;
+        if let (Some(page), Ok(result)) = (page, &result) {
+            self.listed.take(page, result);
+        }
         match result {
             Ok(result) => visitor.answer(&id, Ok(result.as_str())),
             Err(NoResult::Error(error)) => visitor.answer(&id, Err(&error)),
@@ -324,7 +352,7 @@ impl<'a> Keeper<'a> {
         let ticket = self.contact.session().zip(params);
         let ticket = ticket.and_then(|(session, it)| session.call_of_notification(it.as_str()));
         if let Some((errand, params)) = ticket.and_then(|it| self.flights.tag(it)).zip(params) {
-            let Errand { visitor, id, token } = errand;
+            let Errand { visitor, id, token, .. } = errand;
             let params = relay::readdress(params.as_str(), token.as_deref(), id);
             return visitor.notify(method, Some(&params));
         }
@@ -348,27 +376,45 @@ impl<'a> Keeper<'a> {
         }
     }
 
-    /// The visitor whose requests are under way, if there is only one.
-    fn only_caller(&self) -> Option<Rc<Visitor>> {
+    /// Whose request a question is about: that on whose stream it came, or any, if all that are under
+    /// way are of one visitor.
+    fn caller(&self, question: &Question) -> Caller {
+        if let Some(errand) = question.during.and_then(|ticket| self.flights.tag(ticket)) {
+            return Caller::Known(errand.visitor.clone());
+        }
         let mut callers = self.flights.flying().map(|errand| &errand.visitor);
-        let caller = callers.next()?;
-        callers.all(|other| other.number == caller.number).then(|| caller.clone())
+        match callers.next() {
+            None => Caller::Nobody,
+            Some(first) if callers.all(|other| other.number == first.number) => {
+                Caller::Known(first.clone())
+            }
+            Some(_) => Caller::OneOfSeveral,
+        }
     }
 
-    /// Asks the visitor whose request the server works on, if there is only one and it can answer;
-    /// else answers as the session's own command line says. When that has no answer either, the
-    /// visitor should know of the question that its call may fail for.
+    /// Asks the visitor whose request the server works on, if that is known and it can answer; else
+    /// answers as the session's own command line says. When that has no answer either, the visitor
+    /// should know of the question that its call may fail for. Who is not known is not asked: the
+    /// question of one call must not be answered by another.
     fn ask(&mut self, question: Question) {
         let answerable = can_answer(self.contact.watcher.abilities(), &question);
         let fits = |caller: &Rc<Visitor>| !answerable || can_answer(caller.abilities, &question);
-        match self.only_caller().filter(fits) {
-            Some(caller) => {
+        match self.caller(&question) {
+            Caller::OneOfSeveral if !answerable => {
+                let (name, method) = (&self.contact.server.name, &question.method);
+                self.contact.run.warn(&format!(
+                    "{name}: a question of the server ({method}) was refused: several calls are under \
+                     way, and nothing tells which of them it is about; give its answer to `session`"
+                ));
+                self.answer(question.from, Err(ErrorObject::internal(UNKNOWN_CALLER)));
+            }
+            Caller::Known(caller) if fits(&caller) => {
                 self.asked += 1;
                 caller.ask(self.asked, &question.method, question.params.as_ref());
                 let (number, visitor) = (self.asked, caller.number);
                 self.questions.push(Asked { number, visitor, asker: question.from });
             }
-            None => {
+            _ => {
                 let Ok((link, watcher)) = self.contact.link() else { return };
                 let answer = match watcher.asked(&question) {
                     Reply::Answer(answer) => answer,

@@ -9,6 +9,7 @@ mod command;
 mod door;
 mod join;
 mod keeper;
+mod listed;
 mod visitor;
 
 pub(super) use command::VARIABLE;

@@ -122,6 +122,7 @@ async fn respond(
             from: Asker::Task(name.clone().into_owned()),
             method: method.unwrap_or_default().into(),
             params: scan::member(request, "params").map(Json::from),
+            during: None,
         };
         responses.push(&name, &contact.answer_task(&question).await?);
     }

@@ -8,8 +8,8 @@ use crate::cli::contact::Contact;
 use crate::cli::errors::Error;
 use crate::cli::exit::Exit;
 use crate::cli::run::Run;
-use crate::config::Digest;
-use crate::trust::pins::{Facets, Record, Texts, compare};
+use crate::config::{Digest, Endpoint};
+use crate::trust::pins::{Facets, Key, Record, Texts, compare};
 
 /// Accepts what was seen last of a server. It is neither started nor reached: what is accepted is
 /// what was shown.
@@ -43,14 +43,19 @@ pub(super) async fn add(
     contact.survey().await?;
     let consent = &contact.watcher.consent;
     let current = consent.current();
-    let is_accepted = |record: &Record| record.revoked.is_none() && record.accepted == current;
+    let is_accepted = |record: &Record| !consent.is_revoked() && record.accepted == current;
     if consent.record.as_ref().is_some_and(is_accepted) && accept.is_none() {
         run.remark(&format!("{}: it is accepted already", consent.key.name));
         return Ok(Exit::Ok);
     }
     let what = described(&current);
     decide(run, consent, "trust add", what.trim_end(), &current, accept).await?;
-    write(consent, &current)
+    let exit = write(consent, &current)?;
+    if let Endpoint::Http(endpoint) = &contact.server.endpoint {
+        // Who trusts it anew trusts the place.
+        consent.store.forget(&Key::of_place(endpoint)).map_err(|error| unwritten(&error))?;
+    }
+    Ok(exit)
 }
 
 /// Makes sure that it is the user's word: by the hash, or by asking at the terminal.

@@ -18,11 +18,11 @@ use super::lines::Lines;
 use super::policy;
 use super::run::Run;
 use super::target;
-use crate::config;
+use crate::config::{self, Endpoint, Overrides};
 use crate::protocol::json;
 use crate::protocol::message::Sent;
 use crate::protocol::params::Members;
-use crate::trust::pins::{PinError, Record, Store};
+use crate::trust::pins::{Facets, Key, PinError, Record, Store};
 
 /// Does what is to be done about trust.
 pub(super) async fn run(
@@ -50,8 +50,19 @@ pub(super) async fn run(
 /// Lists the servers that are known. None is started or reached.
 fn list(run: &Run<'_>) -> Result<Exit, Error> {
     let mut lines = Lines::new(run, &["NAME", "STATE", "BY", "SINCE", "AT"]);
-    for record in Store::new(run.env).list() {
-        lines.item(&row(&record), || columns(run, &record))?;
+    let records = Store::new(run.env).list();
+    for (index, record) in records.iter().enumerate() {
+        // Of a place that is revoked nothing is known; the server there is listed anyway.
+        let is_empty = |record: &Record| record.accepted == Facets::default();
+        let says_more = |(other, it): (usize, &Record)| {
+            let is_same = it.name == record.name && it.revoked.is_some() && other != index;
+            is_same && (!is_empty(it) || other < index)
+        };
+        if record.revoked.is_some() && is_empty(record) && records.iter().enumerate().any(says_more)
+        {
+            continue;
+        }
+        lines.item(&row(record), || columns(run, record))?;
     }
     lines.finish()
 }
@@ -105,16 +116,29 @@ fn since(run: &Run<'_>, record: &Record) -> String {
     }
 }
 
-/// Takes the trust in a server back.
+/// Takes the trust in a server back, and in the place where it is.
 fn revoke(run: &Run<'_>, word: &str) -> Result<Exit, Error> {
+    // No command runs to make up a header that is not sent.
+    let overrides = Overrides { dry_run: true, ..target::overrides(run)? };
+    let resolved = config::resolve(word, run.env, &overrides).map_err(explain::config)?;
+    let place = match config::expand(&resolved, &overrides, run.env).map(|it| it.endpoint) {
+        Ok(Endpoint::Http(endpoint)) => Some(Key::of_place(&endpoint)),
+        Ok(Endpoint::Stdio(_)) => None,
+        Err(error) => {
+            run.warn(&format!("it is revoked under this name only, not where it is: {error}"));
+            None
+        }
+    };
     let consent = consent(run, word)?;
     let now = run.env.now();
     let seconds = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
-    let revoked = consent.store.change(&consent.key, now, |record, _| {
-        record.revoked = Some(seconds);
-        (true, ())
-    });
-    revoked.map_err(|error| unwritten(&error))?;
+    for key in [Some(&consent.key), place.as_ref()].into_iter().flatten() {
+        let revoked = consent.store.change(key, now, |record, _| {
+            record.revoked = Some(seconds);
+            (true, ())
+        });
+        revoked.map_err(|error| unwritten(&error))?;
+    }
     run.remark(&format!("{} is not used any more", consent.key.name));
     Ok(Exit::Ok)
 }
@@ -124,7 +148,7 @@ fn consent<'a>(run: &'a Run<'a>, word: &str) -> Result<Consent<'a>, Error> {
     let overrides = target::overrides(run)?;
     let resolved = config::resolve(word, run.env, &overrides).map_err(explain::config)?;
     crate::trust::admit(&resolved, run.env, &overrides).map_err(explain::trust)?;
-    Consent::open(run, &resolved, &overrides, policy::load(run)?.mode())
+    Consent::open(run, &resolved, &overrides, policy::load(run)?)
 }
 
 /// Why what was decided cannot be written down.

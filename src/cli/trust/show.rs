@@ -12,10 +12,7 @@ use crate::trust::pins::{Change, Facets, Mode, Use, Verdict, visible};
 
 /// Looks at a server, unless that would start or reach something that nobody has accepted.
 async fn look(contact: &mut Contact<'_>) -> Result<(), Error> {
-    let is_revoked = |contact: &Contact<'_>| {
-        contact.watcher.consent.record.as_ref().is_some_and(|record| record.revoked.is_some())
-    };
-    if is_revoked(contact) || contact.watcher.consent.is_elsewhere() {
+    if contact.watcher.consent.is_revoked() || contact.watcher.consent.is_elsewhere() {
         return Ok(());
     }
     contact.survey().await?;
@@ -28,7 +25,10 @@ pub(super) async fn show(run: &Run<'_>, contact: &mut Contact<'_>) -> Result<Exi
     look(contact).await?;
     let consent = &contact.watcher.consent;
     let facets = consent.current();
-    let state = consent.record.as_ref().map_or("unknown", super::state);
+    let state = match consent.is_revoked() {
+        true => "revoked",
+        false => consent.record.as_ref().map_or("unknown", super::state),
+    };
     match run.settings.output {
         Format::Json => {
             let mut members = Members::new();
@@ -90,7 +90,7 @@ pub(super) async fn diff(run: &Run<'_>, contact: &mut Contact<'_>) -> Result<Exi
     look(contact).await?;
     let consent = &contact.watcher.consent;
     let Some(record) = &consent.record else { return Err(consent.never_used()) };
-    if record.revoked.is_some() {
+    if consent.is_revoked() {
         return Err(consent.revoked());
     }
     let verdict = Verdict::of(&record.accepted, &consent.current(), Mode::Strict, &Use::new());

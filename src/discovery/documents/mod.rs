@@ -6,7 +6,8 @@
 //!             none  ── ask ─────────────────────▶ 200: the new one
 //!                                └─ no answer ──▶ the stale one, for a week, and it is told
 //! ```
-//! Whatever is fetched is counted: one command asks a dozen times at most, and for ten seconds.
+//! Whatever is fetched is counted: one command asks a dozen times at most, and for ten seconds unless
+//! the user says otherwise.
 
 mod freshness;
 mod outcome;
@@ -27,11 +28,20 @@ use crate::net::{Address, FetchError, Fetched, Fetcher, Query, Source, Zone};
 /// How many requests one command makes.
 const REQUESTS: usize = 12;
 
-/// How long all of them may take together.
-const BUDGET: Duration = Duration::from_secs(10);
+/// How long requests may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// One of them, its body included.
+    pub each: Duration,
+    /// All of them together.
+    pub all: Duration,
+}
 
-/// How long one of them may take.
-pub const PATIENCE: Duration = Duration::from_secs(5);
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { each: Duration::from_secs(5), all: Duration::from_secs(10) }
+    }
+}
 
 /// How long a stale document is better than none.
 const STALE: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -115,16 +125,23 @@ pub fn forget_all(env: &Env) {
 }
 
 impl Documents {
-    /// Documents as this fetcher gets them.
-    pub fn new(fetcher: Fetcher, reuse: Reuse, allow_http: bool, env: &Env) -> Documents {
+    /// Documents as this fetcher gets them, within these limits from now on.
+    pub fn new(
+        fetcher: Fetcher,
+        limits: Limits,
+        reuse: Reuse,
+        allow_http: bool,
+        env: &Env,
+    ) -> Documents {
+        let begun = Instant::now();
         Documents {
-            fetcher: fetcher.with_patience(PATIENCE),
+            fetcher: fetcher.with_patience(limits.each).within(limits.all, begun),
             shelf: Shelf::new(env),
             reuse,
             allow_http,
             takes_stale: true,
             now: env.now(),
-            deadline: Instant::now() + BUDGET,
+            deadline: begun + limits.all,
             requests: Cell::new(0),
             tried: RefCell::default(),
         }

@@ -173,7 +173,11 @@ fn what_could_be_better_is_advice() {
 #[test]
 fn the_official_examples_are_judged_as_they_should_be() {
     let Some(folder) = std::env::var_os("MCPMINI_SERVER_CARDS") else {
-        println!("skipped: MCPMINI_SERVER_CARDS is not set");
+        println!(
+            "skipped: the examples of github.com/modelcontextprotocol/experimental-ext-server-card \
+             are not copied into this tree; clone it, and set MCPMINI_SERVER_CARDS to its \
+             examples/ServerCard"
+        );
         return;
     };
     let judge = |kind: &str, is_valid: bool| {

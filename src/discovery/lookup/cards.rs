@@ -8,6 +8,7 @@ use super::super::normalise::{Normal, normalise};
 use super::{Candidate, Conflict, Finder, Findings, Way};
 use crate::config::Digest;
 use crate::net::{Address, Source, together};
+use crate::protocol::canonical::canonical;
 
 /// How deep catalogs may stand in catalogs.
 const DEPTH: usize = 4;
@@ -35,12 +36,24 @@ impl Finder<'_> {
             let mut next = Vec::new();
             for document in level {
                 let nested = self.take_entries(&document, way, findings).await;
-                for (address, source) in nested {
+                for (entry, address) in nested {
                     if seen.contains(&address) {
                         continue;
                     }
                     seen.push(address.clone());
-                    next.extend(self.documents.get(&address, source, self.catalog()).await);
+                    let source = Source::Document(document.zone);
+                    let Ok(found) = self.documents.get(&address, source, self.catalog()).await
+                    else {
+                        continue;
+                    };
+                    if digest_holds(&entry, &found.body) == Some(false) {
+                        findings.notes.push(format!(
+                            "{address}: it is not the catalog that {} lists: another hash",
+                            document.address
+                        ));
+                        continue;
+                    }
+                    next.push(found);
                 }
             }
             if next.is_empty() {
@@ -57,25 +70,27 @@ impl Finder<'_> {
         document: &Document,
         way: Way,
         findings: &mut Findings,
-    ) -> Vec<(Address, Source)> {
+    ) -> Vec<(Entry, Address)> {
         let Ok(catalog) = catalog::read(&document.object) else { return Vec::new() };
         let place = &document.address;
         findings.notes.extend(catalog.faults.iter().map(|fault| format!("{place}: {fault}")));
-        // Not even on its own host: the name of that may stand for another address by now.
-        let source = Source::Document(document.zone);
         let (mut nested, mut cards) = (Vec::new(), Vec::new());
         for entry in catalog.entries {
             match (&entry.place, entry.kind) {
                 (catalog::Place::Data(data), Kind::Card) => {
                     let mut embedded = self.embedded(data, document, way);
-                    embedded.iter_mut().for_each(|it| it.entry = Some(entry.clone()));
+                    let holds = value_holds(&entry, data, &document.body);
+                    for candidate in &mut embedded {
+                        candidate.entry = Some(entry.clone());
+                        candidate.digest_holds = holds;
+                    }
                     findings.candidates.extend(embedded);
                 }
                 (catalog::Place::Data(_), Kind::Catalog) => {
                     findings.notes.push(format!("{place}: a catalog inside of it was left out"));
                 }
                 (catalog::Place::Url(url), kind) => match document.address.join(url) {
-                    Ok(address) if kind == Kind::Catalog => nested.push((address, source)),
+                    Ok(address) if kind == Kind::Catalog => nested.push((entry, address)),
                     Ok(address) => cards.push((entry, address)),
                     Err(why) => findings.notes.push(format!("{place}: {url:?}: {why}")),
                 },
@@ -105,15 +120,13 @@ impl Finder<'_> {
         catalog: &Document,
         way: Way,
     ) -> Vec<Candidate> {
+        // Not even on its own host: the name of that may stand for another address by now.
         let source = Source::Document(catalog.zone);
         let bare = || bare(entry, catalog, way);
         let Ok(card) = self.documents.get(address, source, self.card()).await else {
             return vec![bare()];
         };
-        let is_listed = |said: &String| {
-            *said == Digest::of(&card.body).to_string() && !document::repeats(&card.body)
-        };
-        let holds = entry.digest.as_ref().map(is_listed);
+        let holds = digest_holds(entry, &card.body);
         let mut findings = Findings::default();
         self.take_card(&card, way, &mut findings).await;
         if findings.candidates.is_empty() {
@@ -123,7 +136,10 @@ impl Finder<'_> {
         }
         for candidate in &mut findings.candidates {
             candidate.entry = Some(entry.clone());
-            candidate.digest_holds = holds;
+            // The hash of a document that points to the card says nothing about the card.
+            let is_listed =
+                candidate.document.as_ref().is_some_and(|it| it.requested == card.requested);
+            candidate.digest_holds = holds.map(|holds| holds && is_listed);
         }
         findings.candidates
     }
@@ -160,6 +176,21 @@ impl Finder<'_> {
         };
         findings.candidates.extend(kept.map(|kept| Candidate { conflict, ..kept }));
     }
+}
+
+/// Whether the hash in an entry is that of the bytes of a document; `None` when it has none. A document
+/// that can be read in two ways has no hash that says anything.
+fn digest_holds(entry: &Entry, body: &[u8]) -> Option<bool> {
+    let said = entry.digest.as_ref()?;
+    Some(*said == Digest::of(body).to_string() && !document::repeats(body))
+}
+
+/// The same for what stands in the entry itself: the hash is that of its value (RFC 8785).
+fn value_holds(entry: &Entry, data: &document::Object, catalog: &[u8]) -> Option<bool> {
+    let said = entry.digest.as_ref()?;
+    let text = serde_json::to_string(data).expect("a JSON value always serializes");
+    let value = canonical(&text).ok().filter(|_| !document::repeats(catalog));
+    Some(value.is_some_and(|value| *said == Digest::of(value.as_bytes()).to_string()))
 }
 
 /// What the catalog itself says about a server.

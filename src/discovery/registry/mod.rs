@@ -14,6 +14,7 @@ pub(super) use argv::check_variable;
 pub use argv::{Command, Unbuildable, command, programs};
 pub use package::{Kind, Package};
 
+use crate::config::OFFICIAL_REGISTRY;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -27,7 +28,7 @@ use super::normalise::of_registry;
 use crate::net::{Address, Source};
 
 /// The official one.
-pub const OFFICIAL: &str = "https://registry.modelcontextprotocol.io";
+pub const OFFICIAL: &str = OFFICIAL_REGISTRY;
 
 /// The longest document about one server, in bytes.
 const LIMIT: usize = 1 << 20;

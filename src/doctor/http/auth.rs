@@ -4,6 +4,8 @@ use http::StatusCode;
 use serde_json::Value;
 
 use super::probe::{Answer, NoAnswer, Probe, SESSION};
+use super::refusal;
+use super::session::in_legacy;
 use super::site::Site;
 use super::speech::Speech;
 use crate::auth::challenge::Challenge;
@@ -23,31 +25,42 @@ pub(super) const CHECKS: &[Check<Site>] = &[
     Check {
         id: "auth-none",
         title: "without credentials nothing is answered",
-        clause: "MCP 2026-07-28, Streamable HTTP, Security & Endpoint, item 3; Authorization, Token Handling",
+        clause: "MCP 2025-11-25, Transports, Security Warning, item 3; 2026-07-28, Streamable \
+                 HTTP, Security & Endpoint, item 3; Authorization, Token Handling",
+        fix: "Answer every request without a token (POST, GET and DELETE) with 401. If the server \
+              is open on purpose, put this into a --baseline.",
         run: |site| Box::pin(none(site)),
     },
     Check {
         id: "auth-garbage",
-        title: "a token that nobody has issued is refused with 401",
+        title: "a token that nobody has issued is refused with 401, also within a session",
         clause: "MCP 2026-07-28, Authorization, Token Handling; RFC 6750, section 3.1",
+        fix: "Answer a token that you cannot verify with 401 and error=\"invalid_token\", never \
+              with 200, 403 or 5xx.",
         run: |site| Box::pin(garbage(site)),
     },
     Check {
         id: "auth-challenge",
         title: "the refusal tells where the metadata of the server is",
         clause: "RFC 9728, section 5.1; MCP 2026-07-28, Authorization; RFC 9110, section 15.5.2",
+        fix: "Send WWW-Authenticate: Bearer resource_metadata=\"URL of your metadata\" with each \
+              401.",
         run: |site| Box::pin(challenge(site)),
     },
     Check {
         id: "auth-metadata",
         title: "the metadata is about this server, and its issuer protects logins (S256)",
-        clause: "RFC 9728, section 3.3; RFC 8414, section 3.3; MCP 2026-07-28, Authorization (PKCE)",
+        clause: "RFC 9728, section 3.3; RFC 8414, section 3.3; MCP 2026-07-28, Authorization \
+                 Server Discovery (PKCE: code_challenge_methods_supported)",
+        fix: "Publish /.well-known/oauth-protected-resource with this URL as its resource; its \
+              issuer must name itself exactly so, and offer S256.",
         run: |site| Box::pin(metadata(site)),
     },
     Check {
         id: "auth-query",
         title: "a token in the URL is not taken",
         clause: "MCP 2026-07-28, Authorization, Token Requirements; OAuth 2.1, section 5.1",
+        fix: "Take tokens from the Authorization header only: URLs end up in logs.",
         run: |site| Box::pin(query(site)),
     },
 ];
@@ -61,10 +74,22 @@ fn is_refusal(answer: &Answer) -> bool {
     matches!(answer.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)
 }
 
+/// Why nothing can be told where everybody is refused alike: by 403, which may be about anything.
+fn closed_to_all(site: &Site, answer: &Answer) -> Option<Finding> {
+    let has_challenge = answer.headers.contains_key("www-authenticate");
+    let is_closed = answer.status == StatusCode::FORBIDDEN && !has_challenge;
+    (is_closed && refusal::is_usual(site, answer)).then(|| {
+        Finding::unknown(format!("everybody is refused, with or without: {}", answer.summary()))
+    })
+}
+
 /// The refusal for want of credentials; else why there is none.
 async fn refused(site: &Site) -> Result<Answer, Finding> {
     match greeted_bare(site).await {
-        Ok(answer) if is_refusal(&answer) => Ok(answer),
+        Ok(answer) if is_refusal(&answer) => match closed_to_all(site, &answer) {
+            Some(finding) => Err(finding),
+            None => Ok(answer),
+        },
         Ok(answer) if answer.is_taken() => Err(Finding::skip("no credentials are asked for")),
         Ok(answer) => Err(Finding::unknown(answer.summary())),
         Err(no_answer) => Err(no_answer.into()),
@@ -79,8 +104,11 @@ async fn none(site: &Site) -> Finding {
     if !greeting.is_taken() && !is_refusal(&greeting) {
         return Finding::unknown(greeting.summary());
     }
+    if let Some(finding) = closed_to_all(site, &greeting) {
+        return finding;
+    }
     // What belongs to a session is asked in one that its owner has opened.
-    let (mut open, mut closed) = (Vec::new(), Vec::new());
+    let (mut open, mut closed, mut silent) = (Vec::new(), Vec::new(), None);
     let mut asked = vec![("GET", site.listen(&site.in_session(Probe::stream()).bare()).await)];
     if matches!(site.speech(), Speech::Modern | Speech::Legacy) {
         asked.push(("tools/list", site.ask(&site.routine(method::LIST_TOOLS).bare()).await));
@@ -91,7 +119,12 @@ async fn none(site: &Site) -> Finding {
             Ok(answer) if is_refusal(&answer) => closed.push(name),
             // What the server does not have is neither.
             Ok(_) => (),
-            Err(NoAnswer::Late(_)) if name == "GET" => open.push(name),
+            Err(NoAnswer::Late(patience)) if name == "GET" => {
+                silent = Some(Finding::unknown(format!(
+                    "GET is silent for {} ms; whether it is open cannot be seen",
+                    patience.as_millis()
+                )));
+            }
             Err(no_answer) => return no_answer.into(),
         }
     }
@@ -102,7 +135,11 @@ async fn none(site: &Site) -> Finding {
             Err(no_answer) => return no_answer.into(),
         }
     }
-    verdict(site, &greeting, &open, &closed)
+    match silent {
+        // What is found without it counts, and what would be right may not be.
+        Some(silent) if is_refusal(&greeting) && open.is_empty() => silent,
+        _ => verdict(site, &greeting, &open, &closed),
+    }
 }
 
 /// Whether a session that was opened with credentials can be ended without.
@@ -142,7 +179,19 @@ async fn garbage(site: &Site) -> Finding {
     if let Err(finding) = refused(site).await {
         return finding;
     }
-    let probe = site.greeting().bare().with("authorization", &format!("Bearer {GARBAGE}"));
+    let begun = with_garbage(site, site.greeting()).await;
+    if site.session().is_none() {
+        return begun;
+    }
+    // Whoever has got hold of the id of a session must not be let in by it.
+    let within = with_garbage(site, in_legacy(site)).await;
+    let within =
+        Finding { evidence: format!("in another's session: {}", within.evidence), ..within };
+    Finding::worst([begun, within]).unwrap_or_else(|| Finding::skip("there is nothing to try"))
+}
+
+async fn with_garbage(site: &Site, probe: Probe) -> Finding {
+    let probe = probe.bare().with("authorization", &format!("Bearer {GARBAGE}"));
     match site.ask(&probe).await {
         Ok(answer) if answer.status == StatusCode::UNAUTHORIZED => Finding::pass(answer.summary()),
         Ok(answer) if answer.is_taken() => Finding::fail(format!("taken: {}", answer.summary())),
@@ -290,7 +339,7 @@ async fn query(site: &Site) -> Finding {
     match site.ask(&site.greeting().bare().to(address)).await {
         Ok(answer) if answer.is_taken() => Finding::fail(format!("taken: {}", answer.summary())),
         Ok(answer) => Finding::unknown(format!(
-            "a wrong token is refused ({}); a right one does not belong into a URL, so it was not tried",
+            "a wrong token is refused ({}); a right one was not tried, since URLs end up in logs",
             answer.summary()
         )),
         Err(no_answer) => no_answer.into(),

@@ -3,36 +3,44 @@
 use serde_json::Value;
 
 use super::messages::{hear_list, mute};
-use super::probe::Answer;
+use super::probe::{Answer, NoAnswer};
 use super::site::Site;
 use super::speech::Speech;
 use crate::doctor::Check;
 use crate::doctor::finding::{Finding, excerpt};
 use crate::protocol::method;
 
+/// How many pages of a list are looked at.
+const PAGES: usize = 3;
+
 pub(super) const CHECKS: &[Check<Site>] = &[
     Check {
         id: "cache-post",
         title: "answers to messages are not kept by anybody on the way",
         clause: "RFC 9111, section 5.2.2; RFC 9110, section 9.3.3 (POST)",
+        fix: "Send Cache-Control: no-store with answers to POST, or no Cache-Control at all.",
         run: |site| Box::pin(async { post(site) }),
     },
     Check {
         id: "cache-hit",
         title: "answers come from the server, not out of somebody's cache",
         clause: "RFC 9111, section 5.1 (Age)",
+        fix: "Let the proxy or CDN in front pass POST through, without a cache.",
         run: |site| Box::pin(hit(site)),
     },
     Check {
         id: "cache-mcp",
-        title: "lists tell for how long and for whom they hold (ttlMs, cacheScope)",
+        title: "lists tell for how long and for whom they hold (ttlMs, cacheScope), on all pages alike",
         clause: "MCP 2026-07-28, Caching, Cacheable Results",
+        fix: "Put ttlMs (0 or more) and cacheScope (public or private) into each of these \
+              results, with one cacheScope for all pages.",
         run: |site| Box::pin(result(site)),
     },
     Check {
         id: "sse-ttfb",
         title: "proxies are told not to hold event streams back (X-Accel-Buffering: no)",
         clause: "MCP 2026-07-28, Streamable HTTP, Receiving Messages",
+        fix: "Send X-Accel-Buffering: no with event streams.",
         run: |site| Box::pin(buffering(site)),
     },
 ];
@@ -107,13 +115,9 @@ async fn result(site: &Site) -> Finding {
         method::LIST_TEMPLATES,
         method::LIST_PROMPTS,
     ] {
-        let answer = match site.ask(&site.routine(method)).await {
-            Ok(answer) => answer,
+        match pages(site, method).await {
+            Ok(found) => findings.extend(found),
             Err(no_answer) => return no_answer.into(),
-        };
-        // What the server does not have it need not describe.
-        if let Some(result) = answer.result() {
-            findings.push(hints(site, method, result));
         }
     }
     match Finding::worst(findings) {
@@ -123,6 +127,34 @@ async fn result(site: &Site) -> Finding {
         Some(found) => found,
         None => Finding::unknown("no list was answered"),
     }
+}
+
+/// Looks at the pages of a list, as far as they are asked for. What the server does not have it need
+/// not describe.
+async fn pages(site: &Site, method: &str) -> Result<Vec<Finding>, NoAnswer> {
+    let mut findings = Vec::new();
+    let mut first = None;
+    let mut cursor: Option<String> = None;
+    for _ in 0..PAGES {
+        let params: Vec<(&str, &str)> = cursor.iter().map(|it| ("cursor", it.as_str())).collect();
+        let answer = site.ask(&site.request(method, &params)).await?;
+        let Some(result) = answer.result() else {
+            if answer.is_taken() && answer.code().is_none() {
+                findings.push(Finding::unknown(format!("{method}: {}", answer.summary())));
+            }
+            break;
+        };
+        findings.push(hints(site, method, result));
+        let scope = result.get("cacheScope").cloned();
+        if first.get_or_insert_with(|| scope.clone()) != &scope {
+            findings.push(Finding::fail(format!("{method}: another cacheScope on another page")));
+        }
+        cursor = result.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
+        if cursor.is_none() {
+            break;
+        }
+    }
+    Ok(findings)
 }
 
 fn hints(site: &Site, method: &str, result: &Value) -> Finding {

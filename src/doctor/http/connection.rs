@@ -2,7 +2,7 @@
 
 use http::{Method, StatusCode};
 
-use super::probe::Probe;
+use super::probe::{NoAnswer, Probe};
 use super::site::Site;
 use super::speech::Speech;
 use crate::doctor::Check;
@@ -13,19 +13,27 @@ pub(super) const CHECKS: &[Check<Site>] = &[
     Check {
         id: "speech",
         title: "the URL is that of an MCP server, and not of the deprecated binding",
-        clause: "MCP 2026-07-28, Streamable HTTP; SEP-2596 (HTTP+SSE is deprecated)",
+        clause: "MCP 2026-07-28, Streamable HTTP; HTTP+SSE Transport (2024-11-05) (deprecated)",
+        fix: "Give the URL of the MCP endpoint itself, often ending in /mcp. A server of HTTP+SSE \
+              should offer Streamable HTTP beside it.",
         run: |site| Box::pin(async { speech(site) }),
     },
     Check {
         id: "era",
         title: "clients of either era find out what is spoken",
-        clause: "MCP 2026-07-28, Versioning, Backward Compatibility",
+        clause: "MCP 2026-07-28, Versioning, Backward Compatibility with Initialization-Based \
+                 Versions",
+        fix: "Answer initialize with an error whose text or data names the revisions that you \
+              speak.",
         run: |site| Box::pin(async { era(site) }),
     },
     Check {
         id: "verbs",
         title: "GET opens an event stream or is refused with 405; without sessions so is DELETE",
-        clause: "MCP 2025-11-25, Transports, Listening, item 3; 2026-07-28, Streamable HTTP, Earlier Revisions",
+        clause: "MCP 2025-11-25, Transports, Listening, item 3; 2026-07-28, Streamable HTTP, \
+                 Earlier Streamable HTTP Revisions",
+        fix: "Answer GET with text/event-stream, or with 405 if you offer no stream; without \
+              sessions answer DELETE with 405 as well.",
         run: |site| Box::pin(verbs(site)),
     },
 ];
@@ -90,17 +98,18 @@ async fn verbs(site: &Site) -> Finding {
     }
     let listen = site.in_session(Probe::stream());
     let get = match site.listen(&listen).await {
-        Err(super::probe::NoAnswer::Late(patience)) if site.is_legacy() => {
-            return Finding::pass(format!(
-                "GET opened a stream that is silent for {} ms",
+        Err(NoAnswer::Late(patience)) if site.is_legacy() => {
+            return Finding::unknown(format!(
+                "GET is silent for {} ms, as an open stream may be; its head cannot be seen here",
                 patience.as_millis()
             ));
         }
         Err(no_answer) => return no_answer.into(),
         Ok(answer) => answer,
     };
-    let summary = format!("GET → HTTP {}", get.status.as_u16());
     let is_stream = get.is_taken() && get.content_type() == "text/event-stream";
+    let what = if is_stream { ", an event stream" } else { "" };
+    let summary = format!("GET → HTTP {}{what}", get.status.as_u16());
     let is_refused = get.status == StatusCode::METHOD_NOT_ALLOWED;
     if site.is_legacy() {
         return match is_stream || is_refused {

@@ -18,30 +18,39 @@ pub(super) const CHECKS: &[Check<Site>] = &[
         id: "cors-preflight",
         title: "a page of another site is not told that it may send messages",
         clause: FETCH,
+        fix: "Send Access-Control-Allow-Origin to the origins on your list only; leave it out for \
+              others, and do not send *.",
         run: |site| Box::pin(preflight(site)),
     },
     Check {
         id: "cors-reflect",
         title: "a page of another site may not read answers",
         clause: FETCH,
+        fix: "Do not copy Origin into Access-Control-Allow-Origin and do not send *: name the \
+              origins that may read answers.",
         run: |site| Box::pin(reflect(site)),
     },
     Check {
         id: "cors-star-cred",
         title: "no page may read answers to requests with the visitor's cookies",
         clause: "Fetch, section 3.2.5, CORS protocol and credentials",
+        fix: "Leave out Access-Control-Allow-Credentials, and let clients send Authorization \
+              instead of cookies.",
         run: |site| Box::pin(star_with_credentials(site)),
     },
     Check {
         id: "cors-suffix",
         title: "an origin that only begins like the server's own may not read answers",
         clause: FETCH,
+        fix: "Compare the whole origin (scheme, host and port), not how it begins or ends.",
         run: |site| Box::pin(suffix(site)),
     },
     Check {
         id: "cookie",
         title: "cookies, if there are any, stay within the site and out of reach of scripts",
         clause: "RFC 6265bis, section 5.6.7 (SameSite), 5.6.6 (HttpOnly)",
+        fix: "Set SameSite=Strict (or Lax), HttpOnly and Secure, or better no cookies: clients of \
+              MCP send Authorization.",
         run: |site| Box::pin(async { cookie(site) }),
     },
 ];

@@ -7,10 +7,14 @@ use http::{Method, StatusCode};
 use serde_json::Value;
 
 use super::probe::{Answer, NoAnswer, Probe};
+use super::resource;
 use super::site::Site;
+use crate::discovery::Remote;
 use crate::discovery::catalog::{CARD as CARD_TYPE, CATALOG as CATALOG_TYPE};
+use crate::discovery::compare::{Live, differences};
 use crate::discovery::document::{self, Object};
 use crate::discovery::lint;
+use crate::discovery::normalise::normalise;
 use crate::discovery::place::card_beside;
 use crate::doctor::Check;
 use crate::doctor::finding::{Finding, excerpt};
@@ -23,36 +27,54 @@ pub(super) const CHECKS: &[Check<Site>] = &[
         id: "card-type",
         title: "the card of the server is served as what it is",
         clause: CARD,
+        fix: "Serve the card as application/mcp-server-card+json.",
         run: |site| Box::pin(card_type(site)),
     },
     Check {
         id: "card-schema",
         title: "the card has what a card must have",
         clause: "MCP Server Card extension (ext-server-card), schema v1",
+        fix: "Correct the card; `mcpmini card check URL` lists everything that is wrong with it.",
         run: |site| Box::pin(card_schema(site)),
     },
     Check {
         id: "card-cors",
         title: "pages of any site may read the card (Access-Control-Allow-Origin: *)",
         clause: CARD,
+        fix: "Send Access-Control-Allow-Origin: * with the card: it is public, and web clients \
+              read it.",
         run: |site| Box::pin(card_cors(site)),
     },
     Check {
         id: "card-etag",
         title: "whoever has the card already is told that it has not changed (304)",
         clause: "RFC 9110, section 13.1.2; MCP Server Card extension (ext-server-card), Discovery",
+        fix: "Send an ETag and Cache-Control: public, max-age=3600 with the card, and answer \
+              If-None-Match with 304.",
         run: |site| Box::pin(card_etag(site)),
     },
     Check {
         id: "card-live",
         title: "the card agrees with the server",
         clause: CARD,
+        fix: "Make the card from the same source as the server's own answers, and publish it with \
+              each release.",
         run: |site| Box::pin(card_live(site)),
+    },
+    Check {
+        id: "card-resource",
+        title: "the card is not only a resource of the server",
+        clause: CARD,
+        fix: "Serve the card at URL/server-card, where clients look for it before they connect.",
+        run: |site| Box::pin(card_resource(site)),
     },
     Check {
         id: "catalog",
         title: "the catalog of the host is served as what it is, for every site, and lists something",
-        clause: "AI Catalog, Well-Known URI; MCP Server Card extension (ext-server-card), Discovery",
+        clause: "AI Catalog, Well-Known URI; MCP Server Card extension (ext-server-card), \
+                 Discovery",
+        fix: "List the card in /.well-known/ai-catalog.json, served as \
+              application/ai-catalog+json with Access-Control-Allow-Origin: *.",
         run: |site| Box::pin(catalog(site)),
     },
 ];
@@ -66,7 +88,7 @@ fn question(address: Address, accept: &'static str) -> Probe {
     Probe::new(Method::GET).to(address).with("accept", accept).bare()
 }
 
-/// The card and where it is; else why there is none to check.
+/// The card as it is served at its place; else why there is none to check.
 async fn card(site: &Site) -> Result<(Answer, Address), Finding> {
     let address = card_beside(&site.address);
     let answer = get(site, address.clone(), CARD_TYPE).await.map_err(Finding::from)?;
@@ -101,12 +123,43 @@ fn of_type(answer: &Answer, wanted: &str) -> Finding {
     }
 }
 
+/// What the card says, wherever it is; else why there is none to check.
+async fn content(site: &Site) -> Result<Object, Finding> {
+    let why_not = match card(site).await {
+        Ok((answer, _)) => return Ok(object(&answer).unwrap_or_default()),
+        Err(finding) => finding,
+    };
+    match resource::card(site).await {
+        Ok(Some(text)) => document::read(text.as_bytes()).map_err(|malformed| {
+            Finding::fail(excerpt(&format!("{}: {malformed}", resource::CARD)))
+        }),
+        Ok(None) => Err(why_not),
+        Err(no_answer) => Err(no_answer.into()),
+    }
+}
+
+async fn card_resource(site: &Site) -> Finding {
+    match resource::card(site).await {
+        Ok(None) => Finding::skip(format!("no resource {}", resource::CARD)),
+        Err(no_answer) => no_answer.into(),
+        Ok(Some(_)) => match card(site).await {
+            Ok((_, address)) => {
+                Finding::pass(format!("{} for old clients, beside {address}", resource::CARD))
+            }
+            Err(_) => Finding::warn(format!(
+                "only as the resource {}, which drafts of the extension had until March 2026",
+                resource::CARD
+            )),
+        },
+    }
+}
+
 async fn card_schema(site: &Site) -> Finding {
-    let (answer, _) = match card(site).await {
-        Ok(found) => found,
+    let card = match content(site).await {
+        Ok(card) => card,
         Err(finding) => return finding,
     };
-    match lint::check(&object(&answer).unwrap_or_default()).first() {
+    match lint::check(&card).first() {
         Some(broken) => Finding::fail(excerpt(&format!("{} {}", broken.at, broken.rule))),
         None => Finding::pass("it breaks no rule of the schema"),
     }
@@ -147,44 +200,51 @@ async fn card_etag(site: &Site) -> Finding {
 }
 
 async fn card_live(site: &Site) -> Finding {
-    let (answer, _) = match card(site).await {
-        Ok(found) => found,
+    let card = match content(site).await {
+        Ok(card) => card,
         Err(finding) => return finding,
     };
-    let card = object(&answer).unwrap_or_default();
     let Some(live) = live(site) else {
         return Finding::unknown("the server does not say what it is");
     };
-    let said = card.get("version").and_then(Value::as_str);
-    let is = live.get("version").and_then(Value::as_str);
-    if let (Some(said), Some(is)) = (said, is)
-        && said != is
-    {
-        return Finding::warn(format!(
-            "the card is of version {}, the server of {}",
-            excerpt(said),
-            excerpt(is)
-        ));
-    }
-    let remotes = card.get("remotes").and_then(Value::as_array);
-    let urls = remotes.into_iter().flatten().filter_map(|remote| remote.get("url")?.as_str());
-    let urls: Vec<&str> = urls.collect();
+    let normal = normalise(&card, Some(&site.address)).unwrap_or_default();
+    let Some(claim) = normal.claims.first() else {
+        return Finding::unknown("the card is about no server");
+    };
     // A template stands for many.
-    let leads_here = |url: &&str| url.contains('{') || *url == site.address.as_str();
-    match urls.is_empty() || urls.iter().any(leads_here) {
-        true => Finding::pass("the same version, and this URL"),
-        false => Finding::warn(format!("the card leads to {}", excerpt(&urls.join(", ")))),
-    }
+    let leads_here =
+        |remote: &&Remote| remote.url.contains('{') || remote.url == site.address.as_str();
+    let remote = claim.remotes.iter().find(leads_here);
+    let versions = remote.map(|remote| remote.versions.as_slice()).unwrap_or_default();
+    let differing = differences(claim, versions, &live);
+    let differing = differing.iter().map(|it| Finding::warn(excerpt(&it.to_string())));
+    let elsewhere = (remote.is_none() && !claim.remotes.is_empty()).then(|| {
+        let urls: Vec<&str> = claim.remotes.iter().map(|remote| remote.url.as_str()).collect();
+        Finding::warn(format!("the card leads to {}", excerpt(&urls.join(", "))))
+    });
+    let agrees = Finding::pass("the same name, version and revisions, and this URL");
+    Finding::worst(differing.chain(elsewhere)).unwrap_or(agrees)
 }
 
-/// What the server says about itself.
-fn live(site: &Site) -> Option<Value> {
-    let info = |answer: &Result<Answer, NoAnswer>| {
-        let result = answer.as_ref().ok()?.result()?;
-        let modern = result.pointer("/_meta/io.modelcontextprotocol~1serverInfo");
-        result.get("serverInfo").or(modern).cloned()
-    };
-    info(&site.discovered).or_else(|| info(&site.initialized))
+/// What the server says about itself; `None` when it says nothing.
+fn live(site: &Site) -> Option<Live> {
+    let result =
+        |answer: &Result<Answer, NoAnswer>| answer.as_ref().ok().and_then(Answer::result).cloned();
+    let (modern, legacy) = (result(&site.discovered), result(&site.initialized));
+    let mut live = Live::default();
+    for said in [&modern, &legacy].into_iter().flatten() {
+        let info = said.pointer("/_meta/io.modelcontextprotocol~1serverInfo");
+        let info = said.get("serverInfo").or(info);
+        let text = |name: &str| Some(info?.get(name)?.as_str()?.to_owned());
+        live.name = live.name.or_else(|| text("name"));
+        live.version = live.version.or_else(|| text("version"));
+        let supported = said.get("supportedVersions").and_then(Value::as_array);
+        let supported = supported.into_iter().flatten().chain(said.get("protocolVersion"));
+        live.versions.extend(supported.filter_map(|it| it.as_str().map(str::to_owned)));
+        let capabilities = said.get("capabilities").and_then(Value::as_object);
+        live.capabilities.extend(capabilities.into_iter().flat_map(|it| it.keys().cloned()));
+    }
+    (modern.is_some() || legacy.is_some()).then_some(live)
 }
 
 async fn catalog(site: &Site) -> Finding {

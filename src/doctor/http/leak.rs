@@ -9,6 +9,7 @@ pub(super) const CHECKS: &[Check<Site>] = &[Check {
     id: "leak",
     title: "errors tell nothing of the inside: no stack, no path, no secret",
     clause: "MCP 2026-07-28, Security Best Practices; CWE-209",
+    fix: "Answer errors with a short text, and write stacks and paths into your own log.",
     run: |site| Box::pin(leak(site)),
 }];
 
@@ -25,6 +26,9 @@ const INSIDE: [(&str, &str); 9] = [
     ("/site-packages/", "a path of Python source"),
 ];
 
+/// How much is shown of what stands before it, in characters.
+const BEFORE: usize = 40;
+
 async fn leak(site: &Site) -> Finding {
     // Errors of each kind, in case that no other check has made them.
     for probe in [site.greeting().bare(), site.ping().saying("{"), site.routine(NO_METHOD)] {
@@ -36,8 +40,10 @@ async fn leak(site: &Site) -> Finding {
     let mut looked_at = 0;
     for answer in failed {
         looked_at += 1;
-        if let Some(what) = inside(&answer.body) {
-            return Finding::warn(format!("{what}: {}", excerpt(&answer.body)));
+        if let Some((what, at)) = inside(&answer.body) {
+            let status = answer.status.as_u16();
+            let shown = excerpt(around(&answer.body, at));
+            return Finding::warn(format!("{what} (HTTP {status}): … {shown}"));
         }
         let secrets = site.options.secrets.iter().map(crate::env::Secret::expose);
         if secrets.filter(|it| 8 <= it.len()).any(|secret| answer.body.contains(secret)) {
@@ -50,18 +56,26 @@ async fn leak(site: &Site) -> Finding {
     }
 }
 
-/// What of the inside a text shows.
-fn inside(text: &str) -> Option<&'static str> {
-    let shown = INSIDE.iter().find(|(sign, _)| text.contains(sign)).map(|(_, what)| *what);
-    shown.or_else(|| has_script_line(text).then_some("a JavaScript stack"))
+/// What of the inside a text shows, and where.
+fn inside(text: &str) -> Option<(&'static str, usize)> {
+    let shown = INSIDE.iter().find_map(|(sign, what)| Some((*what, text.find(sign)?)));
+    shown.or_else(|| script_line(text).map(|at| ("a JavaScript stack", at)))
 }
 
-/// Whether there is a line of a JavaScript stack: `at f (file:///app/index.js:10:5)`.
-fn has_script_line(text: &str) -> bool {
-    text.match_indices("    at ").any(|(at, _)| {
-        let line = text[at..].split(['\n', '\\']).next().unwrap_or_default();
+/// Where a line of a JavaScript stack is: `at f (file:///app/index.js:10:5)`.
+fn script_line(text: &str) -> Option<usize> {
+    let lines = text.match_indices("    at ");
+    let is_script = |(at, _): &(usize, &str)| {
+        let line = text[*at..].split(['\n', '\\']).next().unwrap_or_default();
         line.contains(".js:") || line.contains(".ts:") || line.contains("node:internal")
-    })
+    };
+    lines.into_iter().find(is_script).map(|(at, _)| at)
+}
+
+/// A text from a little before that place on.
+fn around(text: &str, at: usize) -> &str {
+    let before = text[..at].char_indices().rev().nth(BEFORE).map_or(0, |(start, _)| start);
+    &text[before..]
 }
 
 #[cfg(test)]

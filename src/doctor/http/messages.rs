@@ -16,55 +16,72 @@ pub(super) const CHECKS: &[Check<Site>] = &[
     Check {
         id: "ct",
         title: "answers are application/json or text/event-stream",
-        clause: "MCP 2026-07-28, Streamable HTTP, Sending Messages, item 6",
+        clause: "MCP 2025-11-25, Transports, Sending Messages, item 5; 2026-07-28, Streamable \
+                 HTTP, Sending Messages, item 6",
+        fix: "Answer a request with Content-Type: application/json or text/event-stream.",
         run: |site| Box::pin(content_type(site)),
     },
     Check {
         id: "nosniff",
         title: "browsers are told not to guess what answers are",
         clause: "Fetch, section 3.6, X-Content-Type-Options",
+        fix: "Send X-Content-Type-Options: nosniff with every answer.",
         run: |site| Box::pin(async { nosniff(site) }),
     },
     Check {
         id: "accept",
-        title: "a client that takes JSON alone gets JSON, or is refused at once",
-        clause: "RFC 9110, section 12.5.1; MCP 2026-07-28, Streamable HTTP, Sending Messages, item 2",
+        title: "a client that takes JSON alone, or does not say, gets an answer or a refusal at once",
+        clause: "RFC 9110, section 12.5.1; MCP 2026-07-28, Streamable HTTP, Sending Messages, \
+                 item 2",
+        fix: "Answer with JSON when Accept has no text/event-stream, or refuse with 406, and do \
+              not keep the client waiting.",
         run: |site| Box::pin(accept(site)),
     },
     Check {
         id: "ping",
         title: "a sign of life is answered",
-        clause: "MCP 2025-11-25, Ping; 2026-07-28, Versioning (server/discover MUST be there)",
+        clause: "MCP 2025-11-25, Ping; 2026-07-28, Versioning (servers MUST implement \
+                 server/discover)",
+        fix: "Answer ping with an empty result (server/discover in 2026-07-28) at any time.",
         run: |site| Box::pin(ping(site)),
     },
     Check {
         id: "id-echo",
         title: "responses carry the id of their request, as it is",
-        clause: "MCP 2026-07-28, Base Protocol, Responses; JSON-RPC 2.0, section 5",
+        clause: "JSON-RPC 2.0, section 5; MCP 2025-11-25 and 2026-07-28, Base Protocol, Responses",
+        fix: "Send the id back as it came, with its type: \"7\" is not 7.",
         run: |site| Box::pin(id_echo(site)),
     },
     Check {
         id: "unknown-method",
         title: "a method that does not exist is answered with -32601 (and 404 since 2026-07-28)",
-        clause: "JSON-RPC 2.0, section 5.1; MCP 2026-07-28, Streamable HTTP, Protocol Version Header",
+        clause: "JSON-RPC 2.0, section 5.1; MCP 2026-07-28, Streamable HTTP, Protocol Version \
+                 Header (404)",
+        fix: "Answer a method that you do not have with error -32601, in 2026-07-28 with the \
+              status 404.",
         run: |site| Box::pin(unknown_method(site)),
     },
     Check {
         id: "notif",
         title: "a notification is answered with 202 and no body",
         clause: "MCP 2025-11-25, Transports, Sending Messages, item 4",
+        fix: "Answer a notification with 202 and an empty body.",
         run: |site| Box::pin(notification(site)),
     },
     Check {
         id: "parse",
         title: "what is not JSON, or nothing at all, is refused by a status 4xx, and does no harm",
-        clause: "MCP 2026-07-28, Streamable HTTP, Sending Messages; JSON-RPC 2.0, section 5.1 (-32700)",
+        clause: "JSON-RPC 2.0, section 5.1 (-32700); RFC 9110, section 15.5.1 (400)",
+        fix: "Answer a body that is no JSON with 400 and error -32700, and go on.",
         run: |site| Box::pin(parse(site)),
     },
     Check {
         id: "batch",
         title: "several messages in an array are refused (since 2025-06-18)",
-        clause: "MCP 2026-07-28, Streamable HTTP, Sending Messages, item 4 (\"a single\")",
+        clause: "MCP 2025-11-25, Transports, Sending Messages, item 3; 2026-07-28, Streamable \
+                 HTTP, Sending Messages, item 4 (\"a single\")",
+        fix: "Answer an array with 400: gateways look at one message only, so the others would go \
+              past them.",
         run: |site| Box::pin(batch(site)),
     },
 ];
@@ -120,8 +137,19 @@ async fn accept(site: &Site) -> Finding {
     if let Some(mute) = mute(site) {
         return mute;
     }
-    match site.ask(&site.ping().with("accept", "application/json")).await {
-        Ok(answer) if answer.is_taken() && answer.content_type() == "text/event-stream" => {
+    let json = judge_accept(site, site.ping().with("accept", "application/json")).await;
+    let any = judge_accept(site, site.ping().without("accept")).await;
+    let any = Finding { evidence: format!("without Accept: {}", any.evidence), ..any };
+    Finding::worst([json, any]).unwrap_or_else(|| Finding::skip("there is nothing to try"))
+}
+
+/// Whether a client that does not take everything gets something that it takes, or a refusal.
+async fn judge_accept(site: &Site, probe: Probe) -> Finding {
+    let takes_any = !probe.has("accept");
+    match site.ask(&probe).await {
+        Ok(answer)
+            if !takes_any && answer.is_taken() && answer.content_type() == "text/event-stream" =>
+        {
             Finding::warn("an event stream, which the client does not take")
         }
         Ok(answer) if answer.is_taken() || answer.status.is_client_error() => {
@@ -237,7 +265,8 @@ async fn parse(site: &Site) -> Finding {
         });
     }
     match site.ask(&site.ping()).await {
-        Ok(answer) if answer.result().is_some() => (),
+        // That it does not know `ping` is a matter of another check.
+        Ok(answer) if answer.response.is_some() && !answer.status.is_server_error() => (),
         Ok(answer) => findings.push(Finding::fail(format!("and then: {}", answer.summary()))),
         Err(no_answer) => return no_answer.into(),
     }

@@ -6,6 +6,7 @@
 //! | `speech` | what is spoken with it, and how it is asked in that |
 //! | `probe`, `read` | a question and its answer |
 //! | `refusal` | how to judge what should be refused |
+//! | `resource` | the card as a resource |
 //! | the others | a group of checks each, with a table at the top |
 
 mod auth;
@@ -19,6 +20,7 @@ mod origin;
 pub(super) mod probe;
 mod read;
 mod refusal;
+mod resource;
 mod revision;
 mod session;
 mod site;

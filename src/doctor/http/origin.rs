@@ -4,64 +4,86 @@
 //! visitor's own machine and, when its name is made to point there (DNS rebinding), as if it were
 //! that machine's own page.
 
+use std::io::ErrorKind;
+use std::net::{SocketAddr, TcpStream};
+
 use http::StatusCode;
 
 use super::probe::{Answer, Probe};
 use super::site::Site;
+use super::speech::Speech;
 use super::{EVIL, EVIL_HOST, refusal};
 use crate::doctor::finding::Finding;
 use crate::doctor::{Check, sockets};
+use crate::protocol::Revision;
 
-const ORIGIN: &str =
-    "MCP 2026-07-28, Streamable HTTP, Security & Endpoint, item 1 (403 since 2025-11-25)";
+const ORIGIN: &str = "MCP 2025-11-25, Transports, Security Warning, item 1 (403 since then); \
+                      2026-07-28, Streamable HTTP, Security & Endpoint, item 1";
 
 pub(super) const CHECKS: &[Check<Site>] = &[
     Check {
         id: "origin-bad",
         title: "a request from a page of another site is refused",
         clause: ORIGIN,
+        fix: "Compare Origin, if it is there, with a list of the origins that you serve, and \
+              answer any other with 403. SDKs have a switch for it.",
         run: |site| Box::pin(of(site, &[EVIL])),
     },
     Check {
         id: "origin-null",
         title: "a request from a page without an origin is refused",
-        clause: "MCP 2026-07-28, Streamable HTTP, Security & Endpoint, item 1; RFC 6454, section 7",
+        clause: "MCP 2025-11-25, Transports, Security Warning, item 1; 2026-07-28, Streamable \
+                 HTTP, Security & Endpoint, item 1; RFC 6454, section 7",
+        fix: "Treat `Origin: null` as any other origin that you do not know: 403. Files and \
+              sandboxed frames send it.",
         run: |site| Box::pin(null(site)),
     },
     Check {
         id: "origin-suffix",
         title: "an origin that only begins like one of the server's is refused",
         clause: ORIGIN,
+        fix: "Compare the whole origin (scheme, host and port), not how it begins or ends.",
         run: |site| Box::pin(suffix(site)),
     },
     Check {
         id: "origin-none",
         title: "a client that is no browser sends no Origin and is not refused for that",
-        clause: "MCP 2026-07-28, Streamable HTTP, Security & Endpoint, item 1 (\"if present\")",
+        clause: "MCP 2025-11-25, Transports, Security Warning, item 1; 2026-07-28, Streamable \
+                 HTTP, Security & Endpoint, item 1 (\"if present\")",
+        fix: "Let requests without Origin through: clients that are no browsers send none.",
         run: |site| Box::pin(none(site)),
     },
     Check {
         id: "host-bad",
         title: "a local server refuses requests for a host that it is not (DNS rebinding)",
-        clause: "MCP 2026-07-28, Streamable HTTP, Security & Endpoint; RFC 9110, section 7.4 (421)",
+        clause: "MCP 2025-11-25, Transports, Security Warning; 2026-07-28, Streamable HTTP, \
+                 Security & Endpoint; RFC 9110, section 7.4 (421)",
+        fix: "Take only the hosts that you are (localhost, 127.0.0.1, [::1], each with your port) \
+              and answer others with 421 or 403.",
         run: |site| Box::pin(host_bad(site)),
     },
     Check {
         id: "host-good",
         title: "a local server is reached by its names and by its address alike",
         clause: "RFC 9110, section 7.2; RFC 6761, section 6.3",
+        fix: "Put localhost, 127.0.0.1 and [::1] on the list of hosts that you take.",
         run: |site| Box::pin(host_good(site)),
     },
     Check {
         id: "bind",
         title: "a local server listens on this machine's loopback only",
-        clause: "MCP 2026-07-28, Streamable HTTP, Security & Endpoint, item 2",
-        run: |site| Box::pin(async { bind(site) }),
+        clause: "MCP 2025-11-25, Transports, Security Warning, item 2; 2026-07-28, Streamable \
+                 HTTP, Security & Endpoint, item 2",
+        fix: "Listen on 127.0.0.1 (or ::1) and not on 0.0.0.0 or ::, or ask for credentials.",
+        run: |site| Box::pin(bind(site)),
     },
     Check {
         id: "csrf-simple",
         title: "what a page can send without asking first (text/plain) is not acted on",
-        clause: "MCP 2026-07-28, Streamable HTTP, Security & Endpoint; Fetch, CORS-safelisted request-header",
+        clause: "MCP 2025-11-25, Transports, Security Warning; 2026-07-28, Streamable HTTP, \
+                 Security & Endpoint; Fetch, CORS-safelisted request-header",
+        fix: "Refuse a POST whose Content-Type is not application/json with 415 before you look \
+              at its body.",
         run: |site| Box::pin(csrf(site)),
     },
 ];
@@ -71,6 +93,13 @@ fn from(site: &Site, origin: &str) -> Probe {
     site.greeting().with("origin", origin)
 }
 
+/// Whether what the server speaks names the status of a refusal.
+fn must_be_403(site: &Site) -> bool {
+    let spoken = site.revision().and_then(Revision::named);
+    site.is_modern()
+        || site.speech() != Speech::Sse && spoken.is_none_or(|revision| revision.origin_forbidden)
+}
+
 async fn of(site: &Site, origins: &[&str]) -> Finding {
     let mut findings = Vec::new();
     for origin in origins {
@@ -78,7 +107,11 @@ async fn of(site: &Site, origins: &[&str]) -> Finding {
             Ok(answer) => answer,
             Err(no_answer) => return no_answer.into(),
         };
-        let found = refusal::of(site, &answer, &[StatusCode::FORBIDDEN]);
+        let is_refused = answer.status.is_client_error() && !refusal::is_usual(site, &answer);
+        let found = match is_refused && !must_be_403(site) {
+            true => Finding::pass(answer.summary()),
+            false => refusal::of(site, &answer, &[StatusCode::FORBIDDEN]),
+        };
         findings
             .push(Finding {
                 evidence: format!("Origin: {origin} → {}", found.evidence), ..found
@@ -178,13 +211,11 @@ async fn host_good(site: &Site) -> Finding {
     Finding::worst(findings).unwrap_or_else(|| Finding::skip("there is nothing to try"))
 }
 
-fn bind(site: &Site) -> Finding {
+async fn bind(site: &Site) -> Finding {
     if let Some(skipped) = not_local(site) {
         return skipped;
     }
-    let Some(listeners) = sockets::listeners() else {
-        return Finding::unknown("this system does not tell which sockets listen");
-    };
+    let Some(listeners) = sockets::listeners() else { return bind_by_trying(site).await };
     let port = site.address.port();
     let ip = site.address.ip();
     let is_ours = |listener: &&sockets::Listener| {
@@ -200,13 +231,30 @@ fn bind(site: &Site) -> Finding {
             "port {port} is bound to {}, so whoever shares a network with this machine reaches it",
             open.ip
         )),
-        None if ours.is_empty() => {
-            Finding::unknown(format!("no socket with port {port} can be seen on this machine"))
-        }
+        // It may be another container's.
+        None if ours.is_empty() => bind_by_trying(site).await,
         None => {
             let ips: Vec<String> = ours.iter().map(|listener| listener.ip.to_string()).collect();
             Finding::pass(format!("port {port} is bound to {}", ips.join(" and ")))
         }
+    }
+}
+
+/// Where the system does not tell, whether the port is open at the address by which this machine is
+/// known to its neighbours.
+async fn bind_by_trying(site: &Site) -> Finding {
+    let Some(ip) = sockets::outward() else {
+        return Finding::unknown("this system does not tell which sockets listen, nor its address");
+    };
+    let (address, patience) = (SocketAddr::new(ip, site.address.port()), site.options.patience);
+    match smol::unblock(move || TcpStream::connect_timeout(&address, patience)).await {
+        Ok(_) => Finding::warn(format!(
+            "{address} is open, so whoever shares a network with this machine reaches it"
+        )),
+        Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
+            Finding::pass(format!("{address} is closed"))
+        }
+        Err(error) => Finding::unknown(format!("{address}: {error}")),
     }
 }
 

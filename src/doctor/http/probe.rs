@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::config::quoting;
 use crate::doctor::finding::{Finding, excerpt};
-use crate::net::{Address, Request, header_value};
+use crate::net::{Address, Glance, Request, header_value};
 use crate::protocol::method;
 use crate::protocol::revision::{Era, Revision};
 
@@ -20,6 +20,9 @@ pub(in crate::doctor) const NO_METHOD: &str = "doctor/no-such-method";
 pub(super) const SESSION: &str = "mcp-session-id";
 /// The field that carries the revision.
 pub(super) const VERSION: &str = "mcp-protocol-version";
+
+/// How much of an answer is kept until the end, in bytes.
+const KEPT: usize = 16 << 10;
 
 const BOTH: &str = "application/json, text/event-stream";
 
@@ -96,6 +99,11 @@ impl Probe {
     pub(super) fn without(mut self, name: &str) -> Probe {
         self.fields.remove(name);
         self
+    }
+
+    /// Whether it has a field.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.fields.contains_key(name)
     }
 
     /// The same without the user's headers and credentials.
@@ -194,14 +202,49 @@ impl From<NoAnswer> for Finding {
     /// Without an answer nothing can be told.
     fn from(no_answer: NoAnswer) -> Finding {
         Finding::unknown(match no_answer {
-            NoAnswer::Late(patience) => format!("no answer within {patience:?}"),
-            NoAnswer::Busy(status) => format!("the server is too busy: HTTP {}", status.as_u16()),
+            NoAnswer::Late(patience) => {
+                format!("no answer within {patience:?}; -t gives it more time")
+            }
+            NoAnswer::Busy(status) => {
+                format!("the server is too busy (HTTP {}); try it later", status.as_u16())
+            }
             NoAnswer::Broken(text) => text,
         })
     }
 }
 
 impl Answer {
+    /// What is known of an answer of which only the head has come; `None` when it is no such head.
+    pub(super) fn silent(glance: Glance) -> Option<Answer> {
+        let content_type = HeaderValue::from_str(&glance.content_type).ok()?;
+        Some(Answer {
+            status: StatusCode::from_u16(glance.status).ok()?,
+            headers: HeaderMap::from_iter([(CONTENT_TYPE, content_type)]),
+            body: String::new(),
+            response: None,
+            first_byte: Duration::ZERO,
+        })
+    }
+
+    /// What is kept of it until the end: a long body loses its end, and its response what is in it.
+    pub(super) fn digest(&self) -> Answer {
+        if self.body.len() <= KEPT {
+            return self.clone();
+        }
+        let mut end = KEPT;
+        while !self.body.is_char_boundary(end) {
+            end -= 1;
+        }
+        let code = self.code();
+        let response = self.response.as_ref().map(|_| match code {
+            Some(code) => json!({ "error": { "code": code } }),
+            None => json!({ "result": {} }),
+        });
+        let (status, headers) = (self.status, self.headers.clone());
+        let body = self.body[..end].to_owned();
+        Answer { status, headers, body, response, first_byte: self.first_byte }
+    }
+
     /// The value of a header field, when it is there and readable.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()

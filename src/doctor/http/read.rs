@@ -10,7 +10,7 @@ use crate::protocol::framing::sse::Events;
 use crate::reactor::Timer;
 
 /// How much of a body is read, in bytes.
-const LIMIT: usize = 1 << 20;
+const LIMIT: usize = 4 << 20;
 
 /// What a body holds.
 #[derive(Debug, Default)]

@@ -20,36 +20,49 @@ pub(super) const CHECKS: &[Check<Site>] = &[
         id: "version-offer",
         title: "an offer of an unknown revision is answered with one that the server speaks",
         clause: "MCP 2025-11-25, Lifecycle, Version Negotiation",
+        fix: "Answer initialize with a revision that you do speak, the newest, and leave it to \
+              the client to go.",
         run: |site| Box::pin(offer(site)),
     },
     Check {
         id: "version-hdr",
         title: "a request in an unknown revision is refused with 400 (-32022 since 2026-07-28)",
-        clause: "MCP 2025-11-25, Transports, Protocol Version Header; 2026-07-28, Versioning",
+        clause: "MCP 2025-11-25, Transports, Protocol Version Header; 2026-07-28, Versioning, \
+                 Protocol Version Negotiation",
+        fix: "Answer a revision that you do not speak with 400; in 2026-07-28 with error -32022 \
+              and data.supported.",
         run: |site| Box::pin(header(site)),
     },
     Check {
         id: "hdr-mismatch",
         title: "a request whose Mcp-Method differs from its body is refused with 400, -32020",
         clause: VALIDATION,
+        fix: "Compare Mcp-Method with the method in the body, and answer a difference with 400 \
+              and error -32020.",
         run: |site| Box::pin(mismatch(site)),
     },
     Check {
         id: "hdr-missing",
         title: "a request without Mcp-Method is refused with 400, -32020",
         clause: VALIDATION,
+        fix: "Answer a request without Mcp-Method with 400 and error -32020.",
         run: |site| Box::pin(missing(site)),
     },
     Check {
         id: "hdr-version",
         title: "a request whose MCP-Protocol-Version differs from its body is refused with 400, -32020",
-        clause: VALIDATION,
+        clause: "MCP 2026-07-28, Streamable HTTP, Protocol Version Header; Server Validation \
+                 (-32020)",
+        fix: "Compare MCP-Protocol-Version with the one in _meta, and answer a difference with \
+              400 and error -32020.",
         run: |site| Box::pin(version_mismatch(site)),
     },
     Check {
         id: "meta-missing",
         title: "a request without the _meta that it must have is refused with 400",
         clause: "MCP 2026-07-28, Base Protocol, _meta (-32602)",
+        fix: "Answer a request that lacks its _meta (revision, capabilities) with 400 and error \
+              -32602.",
         run: |site| Box::pin(without_meta(site)),
     },
 ];

@@ -20,42 +20,54 @@ pub(super) const CHECKS: &[Check<Site>] = &[
         id: "session-id",
         title: "session ids are visible ASCII and too long to be guessed",
         clause: "MCP 2025-11-25, Transports, Session Management, item 1",
+        fix: "Make session ids of 128 random bits or more, for example a random UUID.",
         run: |site| Box::pin(async { id(site) }),
     },
     Check {
         id: "session-fresh",
         title: "every client gets a session of its own, whose id does not follow from others",
-        clause: "MCP 2025-11-25, Transports, Session Management, item 1; Security Best Practices, Session Hijacking",
+        clause: "MCP 2025-11-25, Transports, Session Management, item 1; Security Best Practices, \
+                 Session Hijacking",
+        fix: "Make each session id from a source of random numbers that is made for secrets, not \
+              from a counter or the time.",
         run: |site| Box::pin(fresh(site)),
     },
     Check {
         id: "session-missing",
         title: "a request without the id of its session is refused with 400",
         clause: "MCP 2025-11-25, Transports, Session Management, item 2",
+        fix: "Answer a request without Mcp-Session-Id, other than initialize, with 400.",
         run: |site| Box::pin(missing(site)),
     },
     Check {
         id: "session-bogus",
         title: "a session that there never was is answered with 404",
         clause: "MCP 2025-11-25, Transports, Session Management, items 3 and 4",
+        fix: "Answer a session id that you do not know with 404, so that clients begin a new \
+              session.",
         run: |site| Box::pin(bogus(site)),
     },
     Check {
         id: "session-sticky",
         title: "a session is known on every connection (load balancers)",
         clause: SESSIONS,
+        fix: "Keep sessions where every instance finds them, or let the load balancer route by \
+              Mcp-Session-Id.",
         run: |site| Box::pin(sticky(site)),
     },
     Check {
         id: "session-delete",
         title: "a session can be ended, and is gone then; or the server says that it cannot be",
         clause: "MCP 2025-11-25, Transports, Session Management, items 3 and 5",
+        fix: "Answer DELETE with 2xx and the id with 404 from then on, or DELETE with 405 if \
+              clients may not end sessions.",
         run: |site| Box::pin(delete(site)),
     },
     Check {
         id: "session-modern",
         title: "no session ids are handed out in the era without sessions",
         clause: "MCP 2026-07-28, Streamable HTTP, Earlier Streamable HTTP Revisions",
+        fix: "Send no Mcp-Session-Id in 2026-07-28.",
         run: |site| Box::pin(async { modern(site) }),
     },
 ];
@@ -156,7 +168,7 @@ async fn missing(site: &Site) -> Finding {
 }
 
 /// A sign of life in the session that was opened first.
-fn in_legacy(site: &Site) -> Probe {
+pub(super) fn in_legacy(site: &Site) -> Probe {
     let message =
         super::probe::request("doctor-session".into(), method::PING, serde_json::json!({}));
     site.in_session(Probe::message(&message))

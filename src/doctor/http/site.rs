@@ -11,7 +11,7 @@ use super::probe::{Answer, NoAnswer, Probe, SESSION};
 use super::read;
 use super::speech::Speech;
 use crate::doctor::{Check, Options, Subject};
-use crate::net::{Address, Authorization, Headers, Lanes, Reply, Settings};
+use crate::net::{Address, Authorization, Glance, Headers, Lanes, Reply, Settings};
 use crate::protocol::message::{Fault, FaultKind, Sent};
 use crate::protocol::method;
 use crate::protocol::revision::Era;
@@ -125,12 +125,20 @@ impl Site {
     }
 
     /// Opens the stream on which the server sends what no request asked for. One on which nothing
-    /// happens sends nothing, not even its head to us: silence that is far longer than the server
-    /// takes for other answers means that it is open.
+    /// happens sends nothing, not even its head to us: after a silence that is far longer than the
+    /// server takes for other answers, only the head is looked at, where that can be done.
     pub(super) async fn listen(&self, probe: &Probe) -> Result<Answer, NoAnswer> {
         let usual = self.greeted().as_ref().map_or(Duration::ZERO, |answer| answer.first_byte);
         let patience = self.options.patience.min(SILENCE + 5 * usual);
-        self.exchange_on(self.lanes_for(probe), probe, patience).await.map_err(NoAnswer::from)
+        let lanes = self.lanes_for(probe);
+        match self.exchange_on(lanes, probe, patience).await {
+            Err(Trouble::Late(_)) => {
+                let headers = lanes.headers(&probe.request(&self.address));
+                let glance = Glance::of(&self.address, headers, &self.settings, patience).await;
+                glance.and_then(Answer::silent).ok_or(NoAnswer::Late(patience))
+            }
+            other => other.map_err(NoAnswer::from),
+        }
     }
 
     /// The same over a connection that nothing else was sent on.
@@ -202,7 +210,7 @@ impl Site {
         {
             sessions.push(id.to_owned());
         }
-        self.heard.borrow_mut().push(answer.clone());
+        self.heard.borrow_mut().push(answer.digest());
     }
 
     /// Everything that the server has said so far.

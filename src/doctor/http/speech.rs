@@ -91,6 +91,29 @@ impl Site {
         }
     }
 
+    /// A request with parameters, in the session that was opened first, or with a context of its
+    /// own.
+    pub(super) fn request(&self, method: &str, params: &[(&str, &str)]) -> Probe {
+        let is_modern = self.speech() == Speech::Modern;
+        let revision = Revision::newest(Era::Modern).date;
+        let mut message = match is_modern {
+            true => probe::modern(self.next_id(), method, revision),
+            false => request(self.next_id(), method, json!({})),
+        };
+        for (name, value) in params {
+            message["params"][name] = json!(value);
+        }
+        let probe = Probe::message(&message);
+        if !is_modern {
+            return self.in_session(probe);
+        }
+        let probe = probe.with(VERSION, revision).with("mcp-method", method);
+        match params.iter().find(|(name, _)| *name == "uri") {
+            Some((_, uri)) => probe.with("mcp-name", uri),
+            None => probe,
+        }
+    }
+
     /// A sign of life: the modern era has no `ping`.
     pub(super) fn ping(&self) -> Probe {
         self.routine(if self.is_modern() { method::DISCOVER } else { method::PING })

@@ -23,18 +23,21 @@ pub(super) const CHECKS: &[Check<Site>] = &[
         id: "tls",
         title: "the connection is encrypted (TLS 1.2 or later) by a certificate that is trusted",
         clause: "MCP 2026-07-28, Authorization, Security Considerations; RFC 9325, section 3.1",
+        fix: "Serve the endpoint over https, with a certificate that common programs trust.",
         run: |site| Box::pin(async { tls(site) }),
     },
     Check {
         id: "tls-expiry",
         title: "the certificate is good for 14 days and more",
         clause: "RFC 5280, section 4.1.2.5",
+        fix: "Renew the certificate, and let something renew it by itself before it ends.",
         run: |site| Box::pin(expiry(site)),
     },
     Check {
         id: "tls-downgrade",
         title: "the same server does not answer without encryption",
         clause: "RFC 9325, section 3.2; RFC 6797",
+        fix: "Answer plain http with nothing, or with a redirect to https, and never with results.",
         run: |site| Box::pin(downgrade(site)),
     },
 ];
@@ -86,9 +89,8 @@ async fn downgrade(site: &Site) -> Finding {
     if !site.address.is_tls() {
         return Finding::skip("the URL is not https");
     }
-    if site.address.port() != 443 {
-        return Finding::skip("the port is not that of https, so http would be on any other");
-    }
+    // Without a port in the URL this is another port, 80; with one it is the same, which a server
+    // can use for both.
     let plain = site.address.as_str().replacen("https://", "http://", 1);
     let Ok(plain) = Address::parse(&plain) else {
         return Finding::unknown("the URL cannot be asked without encryption");

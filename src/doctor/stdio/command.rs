@@ -7,7 +7,9 @@ use crate::doctor::finding::{Finding, excerpt};
 pub(super) const CHECKS: &[Check<Runs>] = &[Check {
     id: "stdio-command",
     title: "the command runs what it names: no shell script, no more rights, a fixed version",
-    clause: "MCP 2026-07-28, Security Best Practices, Local MCP Server Compromise",
+    clause: "MCP Security Best Practices, Local MCP Server Compromise",
+    fix: "Name the program and its arguments without a shell, without sudo, and a package with \
+          its version (npx -y PACKAGE@1.2.3).",
     run: |runs| Box::pin(async { command(runs) }),
 }];
 

@@ -1,18 +1,22 @@
 //! How a server ends.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::Runs;
 use super::process::Process;
 use super::talk;
 use crate::doctor::finding::Finding;
 use crate::doctor::{Check, sockets};
+use crate::reactor::Timer;
 
 /// How long a server may take to end. Clients wait about that long before they use force.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// How long what a server has started may take to end after it.
 const AFTERWARDS: Duration = Duration::from_millis(300);
+
+/// How long to wait between two looks at what is left.
+const STEP: Duration = Duration::from_millis(10);
 
 const SHUTDOWN: &str = "MCP 2026-07-28, stdio, Shutdown; 2025-11-25, Lifecycle, Shutdown";
 
@@ -21,24 +25,29 @@ pub(super) const CHECKS: &[Check<Runs>] = &[
         id: "stdio-eof",
         title: "the server ends within 2 s when its input ends",
         clause: SHUTDOWN,
+        fix: "End when standard input ends: stop timers, close connections, exit.",
         run: |runs| Box::pin(async { eof(runs) }),
     },
     Check {
         id: "stdio-exit",
         title: "an orderly end looks like one: exit status 0",
-        clause: "POSIX, exit (a status of 0 is success); MCP 2026-07-28, stdio, Shutdown",
+        clause: "MCP 2026-07-28, stdio, Shutdown; POSIX, exit (a status of 0 is success)",
+        fix: "Exit with status 0 when standard input has ended.",
         run: |runs| Box::pin(async { exit(runs) }),
     },
     Check {
         id: "stdio-orphans",
         title: "nothing that the server has started outlives it",
         clause: SHUTDOWN,
+        fix: "End the processes that you have started before you exit.",
         run: |runs| Box::pin(async { orphans(runs) }),
     },
     Check {
         id: "stdio-sigterm",
         title: "the server ends within 2 s of SIGTERM, and all that it has started",
         clause: SHUTDOWN,
+        fix: "Do not ignore SIGTERM; end within two seconds, and pass it on to what you have \
+              started.",
         run: |runs| Box::pin(sigterm(runs)),
     },
 ];
@@ -47,7 +56,7 @@ pub(super) const CHECKS: &[Check<Runs>] = &[
 #[derive(Debug)]
 pub(super) struct Ending {
     /// Whether the server was there until it was to end.
-    was_there: bool,
+    pub(super) was_there: bool,
     /// How long it took; `None` when it did not end in time.
     took: Option<Duration>,
     /// How it ended, for people, and whether that was in order.
@@ -70,14 +79,21 @@ async fn by_signal(process: &mut Process) -> Ending {
 }
 
 async fn ended(process: &mut Process, was_there: bool, took: Option<Duration>) -> Ending {
-    if took.is_some() {
-        // Most children end by themselves when they see that nobody reads any more.
-        process.listen(AFTERWARDS).await;
-    }
-    let left = sockets::processes_of_group(process.id());
+    let until = Instant::now() + AFTERWARDS;
     let own = process.id();
-    let left =
-        left.map(|all| all.into_iter().filter(|pid| *pid != own).map(sockets::name_of).collect());
+    let left = loop {
+        let family = process.family();
+        let left = family.map(|all| all.into_iter().filter(|pid| *pid != own).collect::<Vec<_>>());
+        // Most children end by themselves when they see that nobody reads any more.
+        let may_go = took.is_some() && Instant::now() < until;
+        if !may_go || left.as_ref().is_none_or(Vec::is_empty) {
+            break left;
+        }
+        // It may write until then; and that may be all that there is to wait for.
+        process.listen(STEP).await;
+        Timer::after(STEP).await;
+    };
+    let left = left.map(|left| left.into_iter().map(sockets::name_of).collect());
     Ending { was_there, took, how: process.ending(), left }
 }
 
@@ -100,6 +116,9 @@ fn eof(runs: &Runs) -> Finding {
 }
 
 fn exit(runs: &Runs) -> Finding {
+    if let Some(missed) = runs.talk.ending.missed() {
+        return missed;
+    }
     match &runs.talk.ending.how {
         Some((how, true)) => Finding::pass(how.clone()),
         Some((how, false)) => Finding::warn(how.clone()),
@@ -113,12 +132,14 @@ fn orphans(runs: &Runs) -> Finding {
         (None, _) => Finding::unknown("this system does not tell which processes run"),
         (Some(_), None) => Finding::unknown("the server itself did not end"),
         (Some(left), Some(_)) if left.is_empty() => Finding::pass("nothing is left"),
-        (Some(left), Some(_)) => Finding::warn(format!("still there: {}", left.join(", "))),
+        (Some(left), Some(_)) => {
+            Finding::warn(format!("still there, until they were killed: {}", left.join(", ")))
+        }
     }
 }
 
 async fn sigterm(runs: &Runs) -> Finding {
-    let ending = match talk::begin(&runs.target, &runs.options).await {
+    let ending = match talk::begin(&runs.target, &runs.talk.again(&runs.options)).await {
         Ok((mut process, _)) => {
             let ending = by_signal(&mut process).await;
             process.kill().await;

@@ -1,19 +1,22 @@
 //! A server process, with everything that it writes.
 
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use futures_lite::{FutureExt, future};
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::doctor::finding::excerpt;
+use crate::doctor::sockets;
 use crate::protocol::framing::jsonl::Lines;
 use crate::protocol::trace::{Direction, Trace};
 use crate::reactor::{Reader, Timer, Writer};
 use crate::transport::stdio::{Copy, ExitText, Group, Pipes, Target};
 
 /// The longest line that is read, in bytes.
-const LIMIT: usize = 8 << 20;
+const LIMIT: usize = 4 << 20;
 
 /// How much is kept of what the server writes on its standard error, in bytes.
 const KEPT: usize = 256 << 10;
@@ -24,8 +27,17 @@ const MOMENT: Duration = Duration::from_millis(100);
 /// How many messages are kept that nobody has asked for yet; the oldest ones go.
 const WAITING: usize = 100;
 
-/// How many lines that are no messages are kept.
+/// How long these messages may be together, in bytes. In memory they are many times that.
+const WAITING_BYTES: usize = 4 << 20;
+
+/// How many lines that are no messages are kept, and how many requests of the server.
 const NOISE: usize = 20;
+
+/// The variable that tells a server and whatever it starts from other processes, wherever they go.
+const MARK: &str = "MCPMINI_DOCTOR";
+
+/// How many servers were started so far.
+static STARTS: AtomicU32 = AtomicU32::new(0);
 
 /// A server process.
 #[derive(Debug)]
@@ -39,13 +51,19 @@ pub(super) struct Process {
     /// When the first message came.
     answered: Option<Instant>,
     /// The messages that came and were not asked for yet.
-    waiting: Vec<Value>,
+    waiting: VecDeque<(usize, Value)>,
     /// The lines that were written to it.
     pub(super) sent: Vec<String>,
     /// What came on standard output and is no message.
     pub(super) noise: Vec<String>,
+    /// The methods of the requests that it has sent.
+    pub(super) requests: Vec<String>,
     /// The beginning of what came on standard error.
     pub(super) complaints: Vec<u8>,
+    /// How much came on standard error, in bytes.
+    pub(super) complained: usize,
+    /// What is marked with this belongs to it.
+    mark: String,
     copy: Copy,
     trace: Trace,
     /// Whether nothing of it is left, so that its number may belong to others.
@@ -55,7 +73,10 @@ pub(super) struct Process {
 impl Process {
     /// Starts the server, or says why it cannot be started.
     pub(super) fn start(target: &Target) -> Result<Process, String> {
-        let (group, Pipes { stdin, stdout, stderr }) = Group::spawn(target)?;
+        let mark = format!("{}-{}", std::process::id(), STARTS.fetch_add(1, Ordering::Relaxed));
+        let mut target = target.clone();
+        target.env.push((MARK.into(), mark.clone().into()));
+        let (group, Pipes { stdin, stdout, stderr }) = Group::spawn(&target)?;
         Ok(Process {
             group,
             stdin: Some(stdin),
@@ -64,19 +85,32 @@ impl Process {
             lines: Lines::new(LIMIT),
             begun: Instant::now(),
             answered: None,
-            waiting: Vec::new(),
+            waiting: VecDeque::new(),
             sent: Vec::new(),
             noise: Vec::new(),
+            requests: Vec::new(),
             complaints: Vec::new(),
+            complained: 0,
+            mark: format!("{MARK}={mark}"),
             copy: Copy::new(&target.stderr),
             trace: target.trace.clone(),
             is_gone: false,
         })
     }
 
-    /// The number of its process group.
+    /// The number of the process, and of its group.
     pub(super) fn id(&self) -> u32 {
         self.group.id()
+    }
+
+    /// The processes that belong to it and run, also those that have left its group; `None` where
+    /// the system does not tell.
+    pub(super) fn family(&self) -> Option<Vec<u32>> {
+        let mut family = sockets::processes_of_group(self.id())?;
+        family.extend(sockets::processes_with(&self.mark)?);
+        family.sort_unstable();
+        family.dedup();
+        Some(family)
     }
 
     /// How long the first message took; no time at all when none has come.
@@ -105,8 +139,8 @@ impl Process {
     ) -> Option<Value> {
         let until = Instant::now() + patience;
         loop {
-            if let Some(at) = self.waiting.iter().position(&wanted) {
-                return Some(self.waiting.remove(at));
+            if let Some(at) = self.waiting.iter().position(|(_, message)| wanted(message)) {
+                return self.waiting.remove(at).map(|(_, message)| message);
             }
             if !self.read_until(until).await {
                 return None;
@@ -122,6 +156,12 @@ impl Process {
 
     /// Reads something from either output; false when the time is over or both have ended.
     async fn read_until(&mut self, until: Instant) -> bool {
+        // A server that writes without end has always something to read: neither the time nor a
+        // signal would be looked at.
+        future::yield_now().await;
+        if until <= Instant::now() {
+            return false;
+        }
         let too_late = async {
             Timer::at(until).await;
             false
@@ -159,6 +199,7 @@ impl Process {
             }
             Came::Complaint(0) => self.stderr = None,
             Came::Complaint(length) => {
+                self.complained = self.complained.saturating_add(length);
                 let room = KEPT.saturating_sub(self.complaints.len()).min(length);
                 self.complaints.extend_from_slice(&block[..room]);
                 self.copy.push(&block[..length]).await;
@@ -189,18 +230,31 @@ impl Process {
         match message {
             Some(message) if is_message(&message) => {
                 self.answered.get_or_insert_with(Instant::now);
-                self.keep([message]);
+                self.keep(line.len(), [message]);
             }
             Some(Value::Array(messages)) if messages.iter().all(is_message) => {
-                self.keep(messages);
+                self.keep(line.len(), messages);
             }
             _ => self.note_noise(excerpt(&String::from_utf8_lossy(line))),
         }
     }
 
-    fn keep(&mut self, messages: impl IntoIterator<Item = Value>) {
-        self.waiting.extend(messages);
-        self.waiting.drain(..self.waiting.len().saturating_sub(WAITING));
+    /// Keeps the messages of a line of that length.
+    fn keep(&mut self, length: usize, messages: impl IntoIterator<Item = Value>) {
+        for message in messages {
+            let method = message.get("method").and_then(Value::as_str);
+            if let (Some(method), true) = (method, message.get("id").is_some())
+                && self.requests.len() < NOISE
+            {
+                self.requests.push(excerpt(method));
+            }
+            self.waiting.push_back((length, message));
+        }
+        let mut together: usize = self.waiting.iter().map(|(length, _)| length).sum();
+        // The newest is kept in any case.
+        while WAITING < self.waiting.len() || 1 < self.waiting.len() && WAITING_BYTES < together {
+            together -= self.waiting.pop_front().map_or(0, |(length, _)| length);
+        }
     }
 
     fn note_noise(&mut self, line: String) {
@@ -252,8 +306,21 @@ impl Process {
 
     /// Ends whatever is left of it.
     pub(super) async fn kill(&mut self) {
+        self.kill_strays();
         self.group.signal(Signal::KILL);
         self.is_gone = self.group.exited_within(Duration::from_secs(1)).await;
+    }
+}
+
+impl Process {
+    /// Ends what it has started and what has left its group.
+    fn kill_strays(&self) {
+        for pid in sockets::processes_with(&self.mark).unwrap_or_default() {
+            if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+                // One that has ended in between is what is wanted.
+                let _ = kill_process(pid, Signal::KILL);
+            }
+        }
     }
 }
 
@@ -261,6 +328,7 @@ impl Drop for Process {
     fn drop(&mut self) {
         // Also what it has started: dropping the child ends only the child.
         if !self.is_gone {
+            self.kill_strays();
             self.group.signal(Signal::KILL);
         }
     }

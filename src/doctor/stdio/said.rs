@@ -10,59 +10,96 @@ use crate::protocol::jsonrpc::ErrorObject;
 use crate::protocol::mask;
 use crate::protocol::revision::Revision;
 
+/// How much a pipe holds that nobody reads, in bytes (Linux; other systems have less).
+const PIPE: usize = 64 << 10;
+
 pub(super) const CHECKS: &[Check<Runs>] = &[
     Check {
         id: "stdio-era",
         title: "the server answers, and says which revision it speaks",
-        clause: "MCP 2026-07-28, stdio, Backward Compatibility; 2025-11-25, Lifecycle",
+        clause: "MCP 2026-07-28, stdio, Backward Compatibility; 2025-11-25, Lifecycle, \
+                 Initialization",
+        fix: "Answer server/discover, or initialize with a protocolVersion.",
         run: |runs| Box::pin(async { era(runs) }),
     },
     Check {
         id: "stdio-stdout",
         title: "standard output carries messages and nothing else",
-        clause: "MCP 2026-07-28, stdio (\"MUST NOT write anything … that is not a valid MCP message\")",
+        clause: "MCP 2025-11-25, Transports, stdio; 2026-07-28, stdio (\"MUST NOT write anything \
+                 … that is not a valid MCP message\")",
+        fix: "Write logs and banners to standard error; print nothing but messages on standard \
+              output, also in libraries.",
         run: |runs| Box::pin(async { stdout(runs) }),
     },
     Check {
         id: "stdio-ping",
         title: "a sign of life is answered, with the id of the request as it was",
-        clause: "MCP 2025-11-25, Ping; 2026-07-28, Versioning; JSON-RPC 2.0, section 5",
+        clause: "MCP 2025-11-25, Ping; 2026-07-28, Versioning (servers MUST implement \
+                 server/discover); JSON-RPC 2.0, section 5",
+        fix: "Answer ping (server/discover in 2026-07-28), with the id as it came and of the same \
+              type.",
         run: |runs| Box::pin(async { ping(runs) }),
     },
     Check {
         id: "stdio-unknown-method",
         title: "a method that does not exist is answered with -32601",
         clause: "JSON-RPC 2.0, section 5.1; MCP 2026-07-28, Base Protocol, Error Codes",
+        fix: "Answer a method that you do not have with error -32601.",
         run: |runs| Box::pin(async { unknown_method(runs) }),
     },
     Check {
         id: "stdio-notification",
         title: "a notification that is not known is not answered, and does no harm",
-        clause: "JSON-RPC 2.0, section 4.1; MCP 2026-07-28, Base Protocol, Notifications",
+        clause: "JSON-RPC 2.0, section 4.1; MCP 2025-11-25 and 2026-07-28, Base Protocol, \
+                 Notifications",
+        fix: "Ignore notifications that you do not know, without an answer.",
         run: |runs| Box::pin(async { notification(runs) }),
     },
     Check {
         id: "stdio-version",
         title: "an offer of an unknown revision is answered with one that the server speaks",
-        clause: "MCP 2025-11-25, Lifecycle, Version Negotiation; 2026-07-28, Versioning (-32022)",
+        clause: "MCP 2025-11-25, Lifecycle, Version Negotiation; 2026-07-28, Versioning, Protocol \
+                 Version Negotiation (-32022)",
+        fix: "Look at the revision of every request: offer another in initialize, and in \
+              2026-07-28 answer with error -32022 and data.supported.",
         run: |runs| Box::pin(async { version(runs) }),
     },
     Check {
         id: "stdio-parse",
         title: "a line that is no message does no harm to the rest of the conversation",
         clause: "JSON-RPC 2.0, section 5.1 (-32700)",
+        fix: "Skip a line that is no JSON (or answer it with -32700) and read on.",
         run: |runs| Box::pin(async { parse(runs) }),
     },
     Check {
         id: "stdio-listen",
         title: "the server opens no port",
-        clause: "MCP 2026-07-28, stdio (one process, one client)",
+        clause: "MCP 2026-07-28, stdio; Security Best Practices, Local MCP Server Compromise",
+        fix: "Open no port in a server that speaks on its standard streams; if it must, on \
+              127.0.0.1 and with a secret.",
         run: |runs| Box::pin(async { listen(runs) }),
+    },
+    Check {
+        id: "stdio-requests",
+        title: "in 2026-07-28 the server sends no requests of its own",
+        clause: "MCP 2026-07-28, stdio, Receiving Messages (\"MUST NOT write JSON-RPC requests\")",
+        fix: "Ask for input by a result of the type input_required, and not by a request.",
+        run: |runs| Box::pin(async { requests(runs) }),
+    },
+    Check {
+        id: "stdio-stderr",
+        title: "so little comes on standard error that a client that does not read it is no harm",
+        clause: "MCP 2025-11-25 and 2026-07-28, stdio (the client MAY ignore it); pipe(7), Pipe \
+                 capacity",
+        fix: "Write less to standard error, or drop what does not go out at once: who does not \
+              read it stops the server.",
+        run: |runs| Box::pin(async { stderr(runs) }),
     },
     Check {
         id: "stdio-secrets",
         title: "standard error shows none of the secrets that the server was given",
         clause: "MCP 2026-07-28, Logging, Security; CWE-532",
+        fix: "Leave the values of keys and tokens out of logs.",
         run: |runs| Box::pin(async { secrets(runs) }),
     },
 ];
@@ -103,25 +140,33 @@ fn stdout(runs: &Runs) -> Finding {
     }
 }
 
+/// Why there is no answer, when the server is not there any more.
+fn silence(runs: &Runs, usually: &str) -> Finding {
+    match runs.talk.ending.was_there {
+        true => Finding::fail(usually),
+        false => Finding::fail("no answer: the server has ended in the middle of the conversation"),
+    }
+}
+
 fn ping(runs: &Runs) -> Finding {
     let has_result = |answer: &Option<Value>| {
         answer.as_ref().is_some_and(|answer| answer.get("result").is_some())
     };
     match (has_result(&runs.talk.ping), has_result(&runs.talk.number)) {
         (true, true) => Finding::pass("a text and a large number came back as ids"),
-        (false, _) => Finding::fail(match &runs.talk.ping {
-            Some(answer) => summary(answer),
-            None => "no answer with the id of the request, a text".to_owned(),
-        }),
+        (false, _) => match &runs.talk.ping {
+            Some(answer) => Finding::fail(summary(answer)),
+            None => silence(runs, "no answer with the id of the request, a text"),
+        },
         (true, false) => {
-            Finding::fail("no answer with the id of the request, the number 9007199254740991")
+            silence(runs, "no answer with the id of the request, the number 9007199254740991")
         }
     }
 }
 
 fn unknown_method(runs: &Runs) -> Finding {
     let Some(answer) = &runs.talk.unknown else {
-        return Finding::fail("no answer at all, so the client waits until its time is over");
+        return silence(runs, "no answer at all, so the client waits until its time is over");
     };
     let code = answer.pointer("/error/code").and_then(Value::as_i64);
     match code {
@@ -133,7 +178,7 @@ fn unknown_method(runs: &Runs) -> Finding {
 
 fn notification(runs: &Runs) -> Finding {
     match (&runs.talk.to_notification, runs.talk.after_notification) {
-        (_, false) => Finding::fail("after it, requests are not answered any more"),
+        (_, false) => silence(runs, "after it, requests are not answered any more"),
         (Some(answer), true) => Finding::fail(format!("answered: {}", summary(answer))),
         (None, true) => Finding::pass("no answer, and the conversation goes on"),
     }
@@ -182,6 +227,27 @@ fn listen(runs: &Runs) -> Finding {
         true if listeners.is_empty() => Finding::pass("none of its processes listens"),
         true => Finding::warn(format!("it listens on {texts}")),
         false => Finding::fail(format!("it listens for everybody on {texts}")),
+    }
+}
+
+fn requests(runs: &Runs) -> Finding {
+    if !runs.talk.opened.is_modern() {
+        return Finding::skip("the server does not speak 2026-07-28");
+    }
+    match runs.talk.requests.first() {
+        None => Finding::pass("none came"),
+        Some(method) => {
+            let count = runs.talk.requests.len();
+            Finding::fail(format!("{count} came, the first: {method}"))
+        }
+    }
+}
+
+fn stderr(runs: &Runs) -> Finding {
+    let evidence = format!("{} bytes in this conversation", runs.talk.complained);
+    match runs.talk.complained < PIPE {
+        true => Finding::pass(evidence),
+        false => Finding::warn(format!("{evidence}; a pipe holds {PIPE}")),
     }
 }
 

@@ -45,8 +45,12 @@ pub(super) struct Talk {
     pub(super) after_noise: bool,
     /// The lines that were no messages.
     pub(super) noise: Vec<String>,
-    /// What came on standard error.
+    /// The methods of the requests that came from the server.
+    pub(super) requests: Vec<String>,
+    /// What came on standard error, or the beginning.
     pub(super) complaints: String,
+    /// How much that was, in bytes.
+    pub(super) complained: usize,
     /// The sockets on which the server listened; `None` where the system does not tell.
     pub(super) listeners: Option<Vec<sockets::Listener>>,
     /// How it ended when its input did.
@@ -134,6 +138,16 @@ pub(super) async fn begin(target: &Target, options: &Options) -> Result<(Process
 }
 
 impl Talk {
+    /// How to open the conversation once more: in the era that is known now, so that no start is
+    /// spent on finding it out.
+    pub(super) fn again(&self, options: &Options) -> Options {
+        let spoken = match self.opened.is_modern() {
+            true => Some(Revision::newest(Era::Modern)),
+            false => self.opened.revision().and_then(Revision::named),
+        };
+        Options { revision: spoken.or(options.revision), ..options.clone() }
+    }
+
     /// Holds the whole conversation of the first run; tells what came of it, and what was sent.
     pub(super) async fn hold(
         target: &Target,
@@ -149,12 +163,14 @@ impl Talk {
         turn.ask(json!("doctor-list"), method::LIST_TOOLS).await;
         let version = turn.offer().await;
         let (to_notification, after_notification) = turn.notify(live).await;
-        let listeners = sockets_of_group(turn.process.id());
+        let listeners = sockets_of(turn.process);
         turn.process.write("{ this is no message", options.patience).await;
         let after_noise = turn.ask(json!("doctor-again"), live).await.is_some();
         let ending = ending::by_closing(&mut process).await;
         let complaints = String::from_utf8_lossy(&process.complaints).into_owned();
+        let complained = process.complained;
         let noise = std::mem::take(&mut process.noise);
+        let requests = std::mem::take(&mut process.requests);
         let sent = std::mem::take(&mut process.sent);
         process.kill().await;
         let talk = Talk {
@@ -168,7 +184,9 @@ impl Talk {
             version,
             after_noise,
             noise,
+            requests,
             complaints,
+            complained,
             listeners,
             ending,
         };
@@ -248,9 +266,9 @@ async fn why_silent(process: &mut Process, options: &Options) -> String {
     what + &last
 }
 
-/// The sockets on which the processes of a group listen.
-fn sockets_of_group(group: u32) -> Option<Vec<sockets::Listener>> {
-    let processes = sockets::processes_of_group(group)?;
+/// The sockets on which a server listens, or what it has started.
+fn sockets_of(process: &Process) -> Option<Vec<sockets::Listener>> {
+    let processes = process.family()?;
     let own: Vec<u64> = processes.into_iter().filter_map(sockets::sockets_of).flatten().collect();
     let all = sockets::listeners()?;
     Some(all.into_iter().filter(|listener| own.contains(&listener.inode)).collect())

@@ -15,7 +15,7 @@ mod error;
 mod route;
 
 use std::net::IpAddr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_lite::FutureExt;
 use http::header::{ACCEPT, HeaderMap, IF_MODIFIED_SINCE, IF_NONE_MATCH};
@@ -49,6 +49,8 @@ pub struct Fetcher {
     behind_socket: Option<Address>,
     /// How long one request may take, its body included.
     patience: Duration,
+    /// When all requests must be over, and how long that was at the beginning.
+    deadline: Option<(Instant, Duration)>,
     resolver: Resolver,
 }
 
@@ -131,13 +133,19 @@ impl Fetcher {
         settings.http_version = HttpVersion::Auto;
         let behind_socket = settings.unix_socket.as_ref().map(|_| server.clone());
         let resolver = Resolver::default();
-        Fetcher { settings, policy, behind_socket, patience: PATIENCE, resolver }
+        Fetcher { settings, policy, behind_socket, patience: PATIENCE, deadline: None, resolver }
     }
 
     /// The same with another limit for one request, its body included.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Fetcher {
         Fetcher { patience, ..self }
+    }
+
+    /// The same with a limit for all requests together, from the beginning on.
+    #[must_use]
+    pub fn within(self, budget: Duration, begun: Instant) -> Fetcher {
+        Fetcher { deadline: Some((begun + budget, budget)), ..self }
     }
 
     /// The same with another way to find the addresses of a name than to ask the system.
@@ -217,7 +225,7 @@ impl Fetcher {
         let busy = [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE];
         match fetched.retry_after().filter(|seconds| *seconds <= RETRY_AFTER) {
             Some(seconds) if busy.contains(&fetched.status) => {
-                Timer::after(Duration::from_secs(seconds)).await;
+                self.in_time(&request.address, Duration::from_secs(seconds)).await?;
                 self.send(request, source, limit).await
             }
             _ => Ok(fetched),
@@ -231,10 +239,24 @@ impl Fetcher {
         limit: usize,
     ) -> Result<Fetched, FetchError> {
         let too_late = async {
-            Timer::after(self.patience).await;
+            self.in_time(&request.address, self.patience).await?;
             Err(FetchError::Late { address: request.address.clone(), after: self.patience })
         };
         self.exchange(request, source, limit).or(too_late).await
+    }
+
+    /// Waits, unless all requests must be over before that.
+    async fn in_time(&self, address: &Address, wait: Duration) -> Result<(), FetchError> {
+        let Some((deadline, budget)) = self.deadline else {
+            Timer::after(wait).await;
+            return Ok(());
+        };
+        let left = deadline.saturating_duration_since(Instant::now());
+        Timer::after(wait.min(left)).await;
+        match left <= wait {
+            true => Err(FetchError::Late { address: address.clone(), after: budget }),
+            false => Ok(()),
+        }
     }
 
     async fn exchange(

@@ -82,9 +82,17 @@ pub fn build(
     builder.apply(words, contents)?;
     let arguments = builder.finish();
     if let Some(schema) = schema.filter(|_| check) {
-        ArgError::unless_empty(check::faults(schema, &arguments))?;
+        self::check(schema, &arguments)?;
     }
     Ok(arguments)
+}
+
+/// Whether arguments that are JSON already, the text of an object, fit a tool's schema.
+///
+/// # Errors
+/// With all that the schema does not allow, as far as a client should judge.
+pub fn check(schema: &InputSchema<'_>, arguments: &str) -> Result<(), ArgError> {
+    ArgError::unless_empty(check::faults(schema, arguments))
 }
 
 /// The JSON of the whole object that the other words change.

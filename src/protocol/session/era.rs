@@ -113,6 +113,11 @@ impl Session {
         match self.certainty.opening() {
             Opening::Probe => self.discover(now),
             Opening::Initialize(revision) => self.initialize(revision),
+            Opening::Modern(_) if self.profile.greets => {
+                self.discover(now);
+                // That it is not of the legacy era is known.
+                self.stage.step = Step::Probing { until: None };
+            }
             Opening::Modern(revision) => self.open(revision, None),
         }
     }
@@ -153,7 +158,7 @@ impl Session {
 
     fn open(&mut self, revision: &'static Revision, greeting: Option<Json>) {
         self.stage.proven = greeting.is_some();
-        self.about = Some(About { revision, greeting });
+        self.about = Some(About { revision, greeting, tools: None });
         match self.profile.listen && revision.listen_stream {
             true => {
                 self.stage.step = Step::Listening(revision);
@@ -166,9 +171,10 @@ impl Session {
         }
     }
 
-    pub(super) fn handle_joined(&mut self, revision: &'static Revision, greeting: Option<Json>) {
+    pub(super) fn handle_joined(&mut self, about: About) {
         if !self.is_settled() {
-            self.open(revision, greeting);
+            self.open(about.revision, about.greeting);
+            self.about = self.about.take().map(|opened| About { tools: about.tools, ..opened });
         }
     }
 
@@ -206,6 +212,9 @@ impl Session {
 
     pub(super) fn handle_discovered(&mut self, outcome: Result<Answer, ErrorObject>) {
         self.stage.probe = Probe::Done;
+        if let Certainty::Pinned(revision) = self.certainty {
+            return self.open(revision, outcome.ok().map(|answer| answer.result));
+        }
         match outcome {
             Ok(answer) => match listed(answer.result.as_str()) {
                 Some(dates) => match choose(&dates) {
@@ -234,8 +243,10 @@ impl Session {
     /// The probe found no modern server.
     pub(super) fn not_modern(&mut self) {
         self.stage.probe = Probe::Done;
-        if let Step::Probing { .. } = self.stage.step {
-            self.initialize(Revision::newest(Era::Legacy));
+        match (&self.stage.step, self.certainty) {
+            (Step::Probing { .. }, Certainty::Pinned(revision)) => self.open(revision, None),
+            (Step::Probing { .. }, _) => self.initialize(Revision::newest(Era::Legacy)),
+            _ => (),
         }
     }
 

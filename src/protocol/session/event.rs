@@ -190,6 +190,9 @@ pub struct Question {
     pub method: Box<str>,
     /// Its parameters.
     pub params: Option<Json>,
+    /// The call that it is about; `None` when nothing tells. On one stream for all calls a legacy
+    /// server has no way to say it.
+    pub during: Option<Ticket>,
 }
 
 impl Question {

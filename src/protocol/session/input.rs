@@ -91,13 +91,19 @@ impl Session {
         }
     }
 
-    /// The server asks by a request of its own.
-    pub(super) fn ask_by_request(&mut self, id: Id, method: Box<str>, params: Option<Json>) {
+    /// The server asks by a request of its own, perhaps for the sake of a call.
+    pub(super) fn ask_by_request(
+        &mut self,
+        id: Id,
+        method: Box<str>,
+        params: Option<Json>,
+        during: Option<Ticket>,
+    ) {
         if self.requests.open.len() == MAX_REQUESTS {
             return self.respond(&id, &Err(ErrorObject::internal("too many requests at once")));
         }
         self.requests.open.push(id.clone());
-        self.ask_caller(Question { from: Asker::Request(id), method, params });
+        self.ask_caller(Question { from: Asker::Request(id), method, params, during });
     }
 
     /// The server cancels something: a question, or a subscription.
@@ -156,5 +162,6 @@ fn question(ticket: Ticket, name: &str, request: &str) -> Question {
         from: Asker::Call(ticket, name.to_owned()),
         method: method.unwrap_or_default().into(),
         params: scan::member(request, "params").map(Json::from),
+        during: Some(ticket),
     }
 }

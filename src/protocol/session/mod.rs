@@ -61,6 +61,9 @@ pub struct Profile {
     pub probe_timeout: Duration,
     /// How long opening the session may take; `None` for no limit.
     pub start_timeout: Option<Duration>,
+    /// Whether a server is asked what it is although its era is known, so that the time for the
+    /// opening ends with its answer and not before it was heard of.
+    pub greets: bool,
     /// Whether request ids are sent as strings.
     pub text_ids: bool,
     /// Whether calls are carried for others, who answer themselves what a result asks for.
@@ -102,12 +105,14 @@ pub enum Output {
 }
 
 /// What the server said about itself when the session was opened.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct About {
     /// The revision in use.
     pub revision: &'static Revision,
     /// The result of `initialize` or `server/discover`; `None` when neither was needed.
     pub greeting: Option<Json>,
+    /// What stands for the list of tools that this session has seen last, where others share it.
+    pub tools: Option<Box<str>>,
 }
 
 /// What was ignored, for `-v`.
@@ -237,6 +242,7 @@ impl Session {
     pub fn handle_incoming(&mut self, incoming: Incoming, now: Instant) {
         match incoming {
             Incoming::Message(message) => self.handle_message(message, now),
+            Incoming::Asked { during, request } => self.handle_request(request, Some(during)),
             Incoming::Unusual(unusual) => self.odd(Oddity::Unusual(unusual)),
             Incoming::Refused(refused) => self.handle_refused(refused, now),
             Incoming::Responding(id) => self.handle_responding(id),
@@ -244,7 +250,7 @@ impl Session {
             Incoming::Broken { id: Some(id), fault } => self.handle_broken(id, fault),
             Incoming::Broken { id: None, fault } => self.odd(Oddity::Undelivered(fault.text)),
             Incoming::Listening(listening) => self.handle_listening(listening),
-            Incoming::Joined { revision, greeting } => self.handle_joined(revision, greeting),
+            Incoming::Joined(about) => self.handle_joined(about),
             Incoming::Reported { id, report, fate } => self.handle_reported(id, report, fate),
             Incoming::Skipped(malformed) => self.handle_malformed(malformed),
             Incoming::Closed(fault) => self.handle_closed(&fault),
@@ -266,7 +272,7 @@ impl Session {
         match message {
             Message::Response(response) => self.handle_response(response, now),
             Message::Notification(notification) => self.handle_notification(notification, now),
-            Message::Request(request) => self.handle_request(request),
+            Message::Request(request) => self.handle_request(request, None),
         }
     }
 
@@ -345,7 +351,9 @@ impl Session {
         }
     }
 
-    fn handle_request(&mut self, jsonrpc::Request { id, method, params }: jsonrpc::Request) {
+    /// Takes in what the server asks; on the stream of which request of ours, if on one.
+    fn handle_request(&mut self, request: jsonrpc::Request, during: Option<u64>) {
+        let jsonrpc::Request { id, method, params } = request;
         let revision = self.stage.revision();
         if revision.is_some_and(|revision| revision.questions == Questions::InputRequired) {
             return self.odd(Oddity::RequestInModernEra(method));
@@ -358,7 +366,11 @@ impl Session {
         match &*method {
             method::PING => self.respond(&id, &Ok("{}".to_owned())),
             method::LIST_ROOTS | method::ELICIT | method::SAMPLE => {
-                self.ask_by_request(id, method, params);
+                let during = during.and_then(|request| match self.pending.get(request) {
+                    Some(&Purpose::Call(ticket)) => Some(ticket),
+                    _ => None,
+                });
+                self.ask_by_request(id, method, params, during);
             }
             _ => self.respond(&id, &Err(ErrorObject::method_not_found())),
         }

@@ -1,6 +1,6 @@
 //! From the frames of an answer to messages.
 
-use super::endpoint::Endpoint;
+use super::endpoint::{Binding, Endpoint};
 use crate::protocol::Incoming;
 use crate::protocol::framing::sse::Event;
 use crate::protocol::jsonrpc::decode::Decoded;
@@ -32,6 +32,7 @@ impl Endpoint {
     /// Reports the messages in a frame, and tells what they were.
     pub(super) async fn deliver(&self, frame: Vec<u8>, asked: Option<Asked<'_>>) -> Found {
         self.trace.frame(Direction::In, &frame);
+        let is_streamable = self.binding.get() == Binding::Streamable;
         let mut found = Found::default();
         let mut reports = Vec::with_capacity(1);
         decode(frame, &self.limits, &mut |mut decoded| {
@@ -40,7 +41,13 @@ impl Endpoint {
                 Decoded::Malformed(malformed) => found.malformed = Some(malformed.clone()),
                 Decoded::Unusual(_) => (),
             }
-            reports.push(Incoming::from(decoded));
+            reports.push(match (decoded, asked) {
+                // In HTTP+SSE there is one stream for all, whatever came in reply to what.
+                (Decoded::Message(Message::Request(request)), Some(asked)) if is_streamable => {
+                    Incoming::Asked { during: asked.id, request }
+                }
+                (decoded, _) => Incoming::from(decoded),
+            });
         });
         for report in reports {
             self.report(report).await;

@@ -17,7 +17,7 @@ mod stderr;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_lite::{FutureExt, future};
 
@@ -26,6 +26,7 @@ pub(crate) use self::stderr::Copy;
 use self::stderr::Stderr;
 pub use self::stderr::StderrPolicy;
 use super::Port;
+use crate::net::Meter;
 use crate::protocol::framing::jsonl::Lines;
 use crate::protocol::jsonrpc::decode::Decoded;
 use crate::protocol::jsonrpc::{Limits, decode};
@@ -50,6 +51,8 @@ pub struct Target {
     pub patience: Patience,
     /// Who is told of every message.
     pub trace: Trace,
+    /// Who is told how long its start takes.
+    pub meter: Meter,
 }
 
 /// How long to wait for a server to go, step by step.
@@ -85,7 +88,9 @@ const LAST_MESSAGES: Duration = Duration::from_secs(1);
 /// Starts the server, at once, and carries messages until the conversation ends; then sees to it
 /// that nothing of the server is left.
 pub fn run(target: Target, limits: Limits, port: Port) -> impl Future<Output = ()> {
+    let begun = Instant::now();
     let started = Group::spawn(&target);
+    target.meter.started(begun.elapsed());
     carry(started, target, limits, port)
 }
 

@@ -306,7 +306,12 @@ mod tests {
 
     fn publisher(identity: &str) -> Publisher {
         let issuer = Some("https://token.example".to_owned());
-        Publisher { kind: "sigstore".into(), identity: identity.into(), issuer }
+        Publisher {
+            kind: "sigstore".into(),
+            identity: identity.into(),
+            issuer,
+            ..Publisher::default()
+        }
     }
 
     type Edit = fn(&mut Facets);

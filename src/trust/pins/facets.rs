@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::super::signature::Signer;
 use crate::config::Digest;
 use crate::protocol::exact;
 use crate::protocol::jsonrpc::scan;
@@ -66,7 +67,8 @@ pub struct Package {
 }
 
 /// A verified signer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Publisher {
     /// How it was verified: `sigstore`, `did-web`, `key`; `none` when there was no signature.
     pub kind: String,
@@ -75,6 +77,12 @@ pub struct Publisher {
     /// Who vouches for that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issuer: Option<String>,
+    /// The issuer's number for the repository: whoever takes over its name has another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repository_id: Option<String>,
+    /// Which key of a domain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_id: Option<String>,
 }
 
 /// Where tokens come from.
@@ -98,7 +106,33 @@ pub struct Identity {
 impl Publisher {
     /// That somebody looked for a signature, and there was none.
     pub fn none() -> Publisher {
-        Publisher { kind: "none".to_owned(), identity: String::new(), issuer: None }
+        Publisher { kind: "none".to_owned(), ..Publisher::default() }
+    }
+
+    /// Who has signed, by a signature that holds.
+    pub fn of(signer: &Signer) -> Publisher {
+        let publisher = |kind: &str, identity: String| Publisher {
+            kind: kind.to_owned(),
+            identity,
+            ..Publisher::default()
+        };
+        match signer {
+            Signer::Certificate(certificate) => Publisher {
+                issuer: Some(certificate.issuer.clone()),
+                repository_id: certificate.repository_id.clone(),
+                ..publisher("sigstore", certificate.identity.clone())
+            },
+            Signer::Key { spki } => publisher("key", spki.to_string()),
+            Signer::DidWeb { did, kid, .. } => {
+                Publisher { key_id: Some(kid.clone()), ..publisher("did-web", did.clone()) }
+            }
+        }
+    }
+
+    /// Whether what says so lies beside the card, where everybody looks for it; keys and catalogs of
+    /// domains are looked at only by who knows them.
+    pub fn is_beside_the_card(&self) -> bool {
+        self.kind == "sigstore"
     }
 
     /// Whether there was no signature.
@@ -196,6 +230,7 @@ fn flatten(value: &str, path: &str, depth: u8, flat: &mut BTreeSet<String>) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::signature::Certificate;
     use super::*;
 
     #[test]
@@ -209,6 +244,10 @@ mod tests {
                 true,
             ),
             (r#"{"name":"a","description":"D","inputSchema":{"type":"object","x":1}}"#, false),
+            (
+                r#"{"name":"a","description":"d\ud800","inputSchema":{"type":"object","x":1}}"#,
+                false,
+            ),
             (r#"{"name":"a","description":"d","inputSchema":{"type":"object","x":2}}"#, false),
             (
                 r#"{"name":"a","description":"d","inputSchema":{"type":"object","x":1},"title":"t"}"#,
@@ -232,6 +271,40 @@ mod tests {
             ),
         ] {
             assert_eq!(same(other), expected, "{other}");
+        }
+        // Half a surrogate pair is not any other.
+        let half = |half: &str| tool_text(&format!(r#"{{"description":"{half}"}}"#));
+        for (one, other) in
+            [(r"\ud800", r"\ud801"), (r"\udfff", r"\ufffd"), (r"\ud800", r"\\ud800")]
+        {
+            assert_ne!(half(one), half(other));
+        }
+        assert_eq!(half(r"\uDAAA"), half(r"\udaaa"));
+    }
+
+    #[test]
+    fn publishers_are_kept_with_what_survives_a_new_name() {
+        let certificate = Certificate {
+            identity: "https://github.com/acme/x".into(),
+            issuer: "https://token.example".into(),
+            repository_id: Some("4711".into()),
+            serial: "1".into(),
+        };
+        let (did, kid) = ("did:web:a.example".to_owned(), "did:web:a.example#k1".to_owned());
+        let spki = Digest::of(b"key");
+        let key = format!(r#"{{"kind":"key","identity":"{spki}"}}"#);
+        for (signer, expected) in [
+            (
+                Signer::Certificate(certificate),
+                r#"{"kind":"sigstore","identity":"https://github.com/acme/x","issuer":"https://token.example","repositoryId":"4711"}"#,
+            ),
+            (
+                Signer::DidWeb { did, kid, publishes: true },
+                r#"{"kind":"did-web","identity":"did:web:a.example","keyId":"did:web:a.example#k1"}"#,
+            ),
+            (Signer::Key { spki }, key.as_str()),
+        ] {
+            assert_eq!(serde_json::to_string(&Publisher::of(&signer)).unwrap(), expected);
         }
     }
 

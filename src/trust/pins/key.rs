@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use crate::config::{Digest, Overrides, Resolved, StdioTarget, Target};
+use crate::config::{Digest, Overrides, Resolved, Target};
 use crate::env::Env;
-use crate::protocol::{exact, json};
+use crate::protocol::json;
 
+use super::command::{command, place};
 use super::facets::Facets;
 
 /// Which server a pin is about: the name that a file gives it, or else its address or its command
@@ -32,7 +33,8 @@ impl Key {
                 // A relative path means another program in another directory.
                 let cwd = overrides.cwd.as_deref().or(env.cwd.as_deref());
                 let cwd = cwd.map(Path::to_string_lossy).unwrap_or_default();
-                vec!["cmd".to_owned(), command(target).to_string(), cwd.into()]
+                let command = command(target, &Overrides::default(), None);
+                vec!["cmd".to_owned(), command.to_string(), cwd.into()]
             }
         };
         parts.extend(overrides.args.iter().cloned());
@@ -52,32 +54,24 @@ impl Key {
 
 /// What is known of a server before it is started or reached: the facets of its definition.
 /// References to variables stay references, so that no secret gets into a pin.
-pub fn of_definition(resolved: &Resolved) -> Facets {
+/// What the command line adds counts as if it stood in the definition. `lock` is the lock file that
+/// this is for.
+pub fn of_definition(
+    resolved: &Resolved,
+    overrides: &Overrides,
+    env: &Env,
+    lock: Option<&Path>,
+) -> Facets {
     match &resolved.definition.target {
-        Target::Stdio(target) => Facets { command: Some(command(target)), ..Facets::default() },
+        Target::Stdio(target) => {
+            let place = place(resolved, target, overrides, env, lock);
+            let command = command(target, overrides, place.as_deref());
+            Facets { command: Some(command), ..Facets::default() }
+        }
         Target::Http(target) => {
             Facets { endpoint: Some(address(&target.url)), ..Facets::default() }
         }
     }
-}
-
-/// The hash of a command: the program, its arguments, its directory, and where its variables are
-/// from.
-pub(super) fn command(target: &StdioTarget) -> Digest {
-    let mut names: Vec<&str> = target.env.iter().map(|(name, _)| name.as_str()).collect();
-    names.sort_unstable();
-    let text =
-        |text: &Option<String>| text.as_ref().map_or("null".into(), |text| json::string(text));
-    let members = [
-        ("command", json::string(&target.command)),
-        ("args", json::strings(&target.args)),
-        ("cwd", text(&target.cwd)),
-        ("env", json::strings(names)),
-        ("envFile", text(&target.env_file)),
-        ("inheritEnv", target.inherit_env.to_string()),
-    ];
-    let members = members.iter().map(|(name, value)| (*name, value.as_str()));
-    Digest::of(exact::object(members).as_bytes())
 }
 
 /// Where a URL leads, without query and fragment, which may hold secrets and change nothing about
@@ -170,29 +164,5 @@ mod tests {
         assert_ne!(key("exec:a", &none).file, key("exec:'a b'", &none).file);
         let there = Overrides { cwd: Some(scratch.path("h")), ..Overrides::default() };
         assert_ne!(key("exec:a", &there).file, key("exec:a", &none).file);
-    }
-
-    #[test]
-    fn a_command_is_all_that_decides_what_runs() {
-        let base = StdioTarget {
-            command: "npx".into(),
-            args: vec!["a".into()],
-            env: vec![("B".into(), Secret::from("1")), ("A".into(), Secret::from("2"))],
-            ..StdioTarget::default()
-        };
-        let is_same = |change: &dyn Fn(&mut StdioTarget)| {
-            let mut changed = base.clone();
-            change(&mut changed);
-            command(&changed) == command(&base)
-        };
-        assert!(is_same(&|target| target.env.reverse()));
-        assert!(is_same(&|target| target.env[0].1 = Secret::from("new token")));
-        assert!(!is_same(&|target| target.command = "bunx".into()));
-        assert!(!is_same(&|target| target.args.push("b".into())));
-        assert!(!is_same(&|target| target.args = vec!["a ".into()]));
-        assert!(!is_same(&|target| target.cwd = Some("/".into())));
-        assert!(!is_same(&|target| target.env_file = Some(".env".into())));
-        assert!(!is_same(&|target| target.inherit_env = true));
-        assert!(!is_same(&|target| drop(target.env.pop())));
     }
 }

@@ -3,6 +3,8 @@
 //! ```text
 //!   facets    what can be told apart of a server: where it is, who it is, what it can do
 //!   key       which server that is
+//!   place     where it is, which is what is revoked
+//!   command   what starts it, as a hash
 //!   record    what was accepted, and what was seen since: what differs is pending
 //!   change    how two sets of facets differ, and what to do about each difference
 //!   store     a file for each server, in the state directory
@@ -14,16 +16,18 @@
 //! user has named it. From then on it is held to that, as far as a command makes use of it.
 
 mod change;
+mod command;
 mod facets;
 mod key;
 mod lockfile;
 mod members;
+mod place;
 mod record;
 mod store;
 mod texts;
-mod visible;
 mod words;
 
+pub use crate::protocol::visible::visible;
 pub use change::{Action, Change, Mode, Use, compare};
 pub use facets::{Auth, Facets, Identity, Package, Publisher, capabilities, tool_text};
 pub use key::{Key, address, of_definition};
@@ -31,5 +35,4 @@ pub use lockfile::{LockError, LockFile, Locked};
 pub use record::{Consent, Record, Verdict};
 pub use store::{PinError, Store};
 pub use texts::{Texts, TextsOfBoth};
-pub use visible::visible;
 pub use words::{Sides, json, lines};

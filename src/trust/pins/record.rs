@@ -134,7 +134,10 @@ impl Record {
         let (Some(seen), Some(accepted)) = (seen, &self.accepted.tools) else { return false };
         match mode {
             Mode::Off => false,
-            Mode::FirstUse => accepted.get(tool).is_some_and(|hash| seen.get(tool) != Some(hash)),
+            Mode::FirstUse => {
+                let pair = accepted.get(tool).zip(seen.get(tool));
+                pair.is_some_and(|(accepted, seen)| accepted != seen)
+            }
             Mode::Strict => seen != accepted,
         }
     }
@@ -293,6 +296,7 @@ mod tests {
                 kind: "sigstore".into(),
                 identity: by.into(),
                 issuer: Some("https://token.example".into()),
+                ..Publisher::default()
             }),
             ..Facets::default()
         };

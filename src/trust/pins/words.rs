@@ -4,9 +4,9 @@ use super::change::{Action, Change};
 use super::facets::{Facets, Package, Publisher};
 use super::members::differences;
 use super::texts::Texts;
-use super::visible::visible;
 use crate::protocol::json as text_of;
 use crate::protocol::params::Members;
+use crate::protocol::visible::visible;
 
 /// How much of a value is shown, in characters, and how much of what two values have in common goes
 /// before it.
@@ -96,8 +96,20 @@ fn package(package: &Package) -> String {
 }
 
 fn signer(signer: &Publisher) -> String {
-    let issuer = signer.issuer.as_ref().map(|issuer| format!(" (vouched for by {issuer})"));
-    visible(&format!("{}{}", signer.identity, issuer.unwrap_or_default()))
+    let Publisher { kind, identity, issuer, repository_id, key_id } = signer;
+    let mut text = match kind.as_str() {
+        "key" => format!("the key {identity}"),
+        _ => identity.clone(),
+    };
+    let details = [("vouched for by ", issuer), ("repository ", repository_id), ("key ", key_id)];
+    let details: Vec<_> = details
+        .iter()
+        .filter_map(|(what, detail)| Some(format!("{what}{}", detail.as_ref()?)))
+        .collect();
+    if !details.is_empty() {
+        text += &format!(" ({})", details.join(", "));
+    }
+    visible(&text)
 }
 
 /// What has changed of a tool.
@@ -159,6 +171,9 @@ pub fn json(change: &Change, action: Action, sides: Sides<'_>) -> String {
         | Change::Name { was, is }
         | Change::Version { was, is } => both(was, is),
         Change::Package { was, is } => both(&package(was), &package(is)),
+        Change::Publisher { was, is } if was.identity == is.identity => {
+            both(&signer(was), &signer(is));
+        }
         Change::Publisher { was, is } => both(&was.identity, &is.identity),
         Change::Signed { by } => push("is", &text_of::string(&by.identity)),
         Change::Command => {
@@ -249,7 +264,12 @@ mod tests {
 
     fn publisher(kind: &str, identity: &str) -> Publisher {
         let issuer = Some("https://i".to_owned()).filter(|_| kind != "none");
-        Publisher { kind: kind.to_owned(), identity: identity.to_owned(), issuer }
+        Publisher {
+            kind: kind.to_owned(),
+            identity: identity.to_owned(),
+            issuer,
+            ..Publisher::default()
+        }
     }
 
     fn package(version: &str) -> Package {

@@ -37,6 +37,19 @@ pub enum Mode {
     Strict,
 }
 
+/// What becomes of a server that a document of another domain leads to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CrossDomain {
+    /// It is added as one that the user has named.
+    Allow,
+    /// It is added when the user accepts it by its hash.
+    #[default]
+    Ask,
+    /// It is not added.
+    Deny,
+}
+
 /// What one policy says about a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
@@ -172,7 +185,16 @@ impl Rules {
             if !by_signer && !unsigned {
                 return None;
             }
-            let said = said(true, Rule::Allow(index + 1), allow.to_string());
+            let steered_by = subject.steered_by.as_ref().filter(|_| allow.is_about_command());
+            let said = match steered_by {
+                None => said(true, Rule::Allow(index + 1), allow.to_string()),
+                // What the rule names is not what would run.
+                Some(name) => {
+                    let why =
+                        format!("{allow}, but {name} is set for it and decides what that runs");
+                    said(false, Rule::Allow(index + 1), why)
+                }
+            };
             Some(Said { line: Some(*line), by_signature: by_signer, ..said })
         })
     }

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::decision::{DAY, Mode, Rules};
+use super::decision::{CrossDomain, DAY, Mode, Rules};
 use super::rule::{Allow, Host, Identity, Match, Who, hexadecimal};
 use super::source::{Document, ListSigner, Lists, Mistake};
+use crate::config::OFFICIAL_REGISTRY;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -17,6 +18,7 @@ struct RawDocument {
     #[serde(default)]
     require_signature: bool,
     card_max_age_days: Option<u32>,
+    cross_domain: Option<CrossDomain>,
     trusted_root: Option<PathBuf>,
     #[serde(default)]
     allow: Vec<Spanned<RawAllow>>,
@@ -55,6 +57,10 @@ enum RawAllow {
     Socket {
         path: String,
     },
+    Registry {
+        base: Option<String>,
+        namespaces: Vec<String>,
+    },
 }
 
 #[derive(Deserialize)]
@@ -91,6 +97,7 @@ pub(super) fn parse(text: &str) -> Result<Document, Mistake> {
             ..Rules::default()
         },
         trusted_root: raw.trusted_root,
+        cross_domain: raw.cross_domain,
         lists: Lists::default(),
     };
     for rule in raw.allow {
@@ -136,11 +143,35 @@ fn allow(raw: RawAllow) -> Result<Allow, String> {
         RawAllow::Command { command } if command.iter().all(|word| word == "*") => {
             return Err("command names no program".to_owned());
         }
+        RawAllow::Command { command } if is_relative(&command) => {
+            let why =
+                "command names its program by a relative path, which is another one elsewhere";
+            return Err(why.to_owned());
+        }
         RawAllow::Command { command } => (Who::Command { words: command }, Vec::new()),
+        RawAllow::Registry { base, namespaces } => {
+            let is_name = |name: &String| {
+                let (space, name) = name.split_once('/').unwrap_or_default();
+                !space.is_empty() && !space.contains('*') && (name == "*" || !name.contains('*'))
+            };
+            match namespaces.iter().find(|name| !is_name(name)) {
+                Some(name) => return Err(format!("\"{name}\" is not com.example/* or one name")),
+                None if namespaces.is_empty() => return Err("it has no namespaces".to_owned()),
+                None => {}
+            }
+            let base =
+                base.as_deref().unwrap_or(OFFICIAL_REGISTRY).trim_end_matches('/').to_owned();
+            (Who::Registry { base, names: namespaces }, Vec::new())
+        }
         RawAllow::Socket { path } => (Who::Socket { path }, Vec::new()),
     };
     let hosts = hosts.iter().map(|host| Host::parse(host)).collect::<Result<_, _>>()?;
     Ok(Allow { who, hosts })
+}
+
+/// Whether a command names a program by a path that leads elsewhere from another directory.
+fn is_relative(command: &[String]) -> bool {
+    command.first().is_some_and(|program| program.contains('/') && !program.starts_with('/'))
 }
 
 fn lists(raw: RawRevocation) -> Result<Lists, String> {

@@ -14,6 +14,7 @@
 
 #![cfg_attr(not(feature = "policy"), allow(dead_code, reason = "no rule can be read"))]
 
+mod command;
 mod copy;
 mod decision;
 #[cfg(feature = "policy")]
@@ -22,6 +23,7 @@ mod document;
 #[path = "unread.rs"]
 mod document;
 mod kept;
+mod package;
 mod revocation;
 mod rule;
 mod source;
@@ -31,17 +33,21 @@ mod subject;
 #[cfg(all(feature = "policy", feature = "sigstore"))]
 mod tests;
 
-pub use decision::{Decision, Mode, Rule};
+pub use decision::{CrossDomain, Decision, Mode, Rule};
 pub use kept::{Kept, Unkept, seconds};
 pub use source::PolicyError;
+pub(super) use subject::host_name;
+
+use std::path::Path;
 
 use self::copy::Copy;
 use self::decision::Said;
 use self::kept::name_and_version;
 use self::rule::Match;
 use self::source::Policy;
-use self::subject::{Card, Place, Subject};
-use crate::config::{Digest, Server};
+use self::subject::{Card, Listing, Place, Subject};
+use super::steering::chooses_code;
+use crate::config::{Digest, Endpoint, Layer, OFFICIAL_REGISTRY, Overrides, Resolved, Server};
 use crate::env::Env;
 use crate::store::Fault;
 
@@ -60,16 +66,30 @@ impl Policies {
         Ok(Policies { policies: source::load(env)? })
     }
 
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.policies.is_empty()
+    }
+
     /// The strictest of their modes.
     pub fn mode(&self) -> Mode {
         let modes = self.policies.iter().map(|policy| policy.document.rules.mode);
         modes.max().unwrap_or_default()
     }
 
+    /// What becomes of a server that a document of another domain leads to, and which policy says so:
+    /// the strictest of those that say something.
+    pub fn cross_domain(&self) -> (CrossDomain, Option<&Path>) {
+        let said = self.policies.iter().filter_map(|policy| {
+            Some((policy.document.cross_domain?, Some(policy.path.as_path())))
+        });
+        said.max_by_key(|(said, _)| *said).unwrap_or_default()
+    }
+
     /// What each of them says about a server. It may be used when all admit it.
-    pub fn judge(&self, server: &Server, env: &Env) -> Result<Vec<Decision>, PolicyError> {
+    pub fn judge(&self, asked: &Asked<'_>, env: &Env) -> Result<Vec<Decision>, PolicyError> {
         let now = seconds(env.now());
-        self.policies.iter().map(|policy| policy.judge(server, env, now)).collect()
+        self.policies.iter().map(|policy| policy.judge(asked, env, now)).collect()
     }
 
     /// The URLs of the lists that are to be fetched before anything is judged.
@@ -81,6 +101,17 @@ impl Policies {
         urls.dedup();
         urls
     }
+}
+
+/// A server that policies are asked about.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// The server.
+    pub server: &'a Server,
+    /// Where its definition is from, and what that says.
+    pub resolved: &'a Resolved,
+    /// What the command line adds.
+    pub overrides: &'a Overrides,
 }
 
 /// Stores a list that was fetched, with its bundle. Whether both are any good is seen when the list
@@ -95,7 +126,8 @@ pub fn store_list(
 }
 
 impl Policy {
-    fn judge(&self, server: &Server, env: &Env, now: i64) -> Result<Decision, PolicyError> {
+    fn judge(&self, asked: &Asked<'_>, env: &Env, now: i64) -> Result<Decision, PolicyError> {
+        let server = asked.server;
         let lists = self.lists(env, now)?;
         let place = Place::of(server);
         let about_cards = |what: &Match| what.needs_card();
@@ -106,11 +138,43 @@ impl Policy {
             (Place::Url { url, .. }, true) => self.card(url, env, now)?,
             _ => None,
         };
-        let subject = Subject { name: &server.name, place, card };
+        let steered_by = self.steering(asked);
+        let listing = self.listing(asked);
+        let subject = Subject { name: &server.name, place, card, steered_by, listing };
         let Said { admits, rule, line, why, by_signature } =
             self.document.rules.judge(&subject, &lists);
         let (layer, path) = (self.layer, self.path.clone());
         Ok(Decision { layer, path, admits, rule, line, why, by_signature })
+    }
+
+    /// The entry of a registry that the server was added from, as a file says that this policy
+    /// believes. What runs with more arguments is not what the registry has.
+    fn listing(&self, asked: &Asked<'_>) -> Option<Listing> {
+        let is_believed = match asked.resolved.origin.layer() {
+            Some(Layer::System) => true,
+            Some(Layer::User) => self.layer != Layer::System,
+            Some(Layer::Named | Layer::Project) | None => false,
+        };
+        let definition = &asked.resolved.definition;
+        let entry = definition.registry.as_deref().filter(|_| is_believed)?;
+        let name = entry.split('@').next().unwrap_or(entry).to_owned();
+        let base = definition.registry_url.as_deref().unwrap_or(OFFICIAL_REGISTRY);
+        let base = base.trim_end_matches('/').to_owned();
+        asked.overrides.args.is_empty().then_some(Listing { base, name })
+    }
+
+    /// A variable that decides which code a command runs, and was not set where this policy believes
+    /// it: on the command line, in a project's file, or for the administrator in any file but theirs.
+    fn steering(&self, asked: &Asked<'_>) -> Option<String> {
+        let Endpoint::Stdio(endpoint) = &asked.server.endpoint else { return None };
+        let is_believed = match asked.resolved.origin.layer() {
+            None | Some(Layer::Project) => false,
+            Some(layer) => self.layer != Layer::System || layer == Layer::System,
+        };
+        let given = asked.overrides.env.iter().map(|(name, _)| name.clone());
+        let set = endpoint.environment.own().map(|(name, _)| name.to_string_lossy().into_owned());
+        let mut names = given.chain(set.filter(|_| !is_believed));
+        names.find(|name| chooses_code(name))
     }
 
     /// The card that was kept for an endpoint, verified as this policy has it.

@@ -31,6 +31,8 @@ pub(super) enum Who {
     Command { words: Vec<String> },
     /// A socket, in place of a signature.
     Socket { path: String },
+    /// What was added from a registry, by names or namespaces (`com.acme/*`).
+    Registry { base: String, names: Vec<String> },
 }
 
 /// Which identities are meant.
@@ -65,11 +67,11 @@ impl Host {
     }
 }
 
-/// Whether the words of a command are those of a rule. A rule that ends in `*` leaves the rest open.
-fn is_command(rule: &[String], words: &[String]) -> bool {
-    match rule.split_last() {
-        Some((last, beginning)) if last == "*" => words.starts_with(beginning),
-        _ => rule == words,
+/// Whether a pattern means a name in a registry: `com.acme/weather`, or `com.acme/*`.
+fn is_listed(pattern: &str, name: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(namespace) => name.strip_prefix(namespace).is_some_and(|rest| !rest.contains('/')),
+        None => pattern == name,
     }
 }
 
@@ -79,10 +81,15 @@ impl Allow {
         match &self.who {
             Who::Host => self.is_at(subject),
             Who::Command { words } => {
-                matches!(&subject.place, Place::Command(command) if is_command(words, command))
+                matches!(&subject.place, Place::Command(command) if command.is(words))
             }
             Who::Socket { path } => {
                 matches!(&subject.place, Place::Socket(socket) if socket == path)
+            }
+            Who::Registry { base, names } => {
+                let listing = subject.listing.as_ref();
+                let is_meant = |name: &str| names.iter().any(|pattern| is_listed(pattern, name));
+                listing.is_some_and(|it| it.base == *base && is_meant(&it.name))
             }
             Who::Certificate { .. } | Who::Key { .. } | Who::DidWeb { .. } => false,
         }
@@ -91,6 +98,11 @@ impl Allow {
     /// Whether it stands for a signature, which the place that it names cannot have.
     pub(super) fn replaces_signature(&self) -> bool {
         matches!(self.who, Who::Command { .. } | Who::Socket { .. })
+    }
+
+    /// Whether it may be about a command, which variables could make another of.
+    pub(super) fn is_about_command(&self) -> bool {
+        matches!(self.who, Who::Command { .. } | Who::Registry { .. })
     }
 
     /// Whether it is about signers.
@@ -217,7 +229,7 @@ impl Match {
             };
             host.is_ok_and(|host| host.matches(at))
         };
-        let is_command = |words: &Vec<String>| matches!(&subject.place, Place::Command(command) if is_command(words, command));
+        let is_command = |words: &Vec<String>| matches!(&subject.place, Place::Command(command) if command.runs(words));
         let card = subject.card.as_ref();
         let is_name = |text: &String| {
             let (name, version) = match text.split_once('@') {
@@ -292,6 +304,9 @@ impl fmt::Display for Allow {
                 write!(f, "the command {}", quoting::join(words.iter().map(String::as_str)))?;
             }
             Who::Socket { path } => write!(f, "the socket {path}")?,
+            Who::Registry { base, names } => {
+                write!(f, "added from {base} as {}", names.join(" or "))?;
+            }
         }
         if !self.hosts.is_empty() {
             let hosts: Vec<&str> = self.hosts.iter().map(|host| host.0.as_str()).collect();

@@ -8,7 +8,7 @@ use super::super::signature::{
     BUNDLE_LIMIT, BUNDLE_SUFFIX, Evidence, PublicKey, ROOT_LIMIT, Wanted,
 };
 use super::copy::Copy;
-use super::decision::Rules;
+use super::decision::{CrossDomain, Rules};
 use super::document;
 use super::kept::Unkept;
 use super::revocation::{Entry, LIST_LIMIT, List, entries};
@@ -39,6 +39,7 @@ pub(super) struct Document {
     pub(super) rules: Rules,
     /// The authorities and logs that count, relative to the file.
     pub(super) trusted_root: Option<PathBuf>,
+    pub(super) cross_domain: Option<CrossDomain>,
     pub(super) lists: Lists,
 }
 
@@ -207,7 +208,7 @@ impl Policy {
             let bundle = bundle.ok_or("it is not signed")?;
             let evidence = Evidence::Bundle { bundle, key: key.clone() };
             let root = self.root().map_err(|error| error.to_string())?;
-            let verified = evidence.verify(list, None, &root, now);
+            let verified = evidence.verify_bytes(list, None, &root, now);
             verified
                 .and_then(|verified| verified.require(wanted))
                 .map_err(|refusal| refusal.to_string())?;

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::super::signature::{Refusal, Verified};
+use super::command::Command;
 use crate::config::{Digest, Endpoint, Server};
 use crate::net::Address;
 
@@ -15,6 +16,20 @@ pub(super) struct Subject<'a> {
     pub(super) place: Place,
     /// The card that was kept for it.
     pub(super) card: Option<Card>,
+    /// A variable that decides which code its command runs, and was set by somebody whom the policy
+    /// does not believe.
+    pub(super) steered_by: Option<String>,
+    /// The entry of a registry that it was added from.
+    pub(super) listing: Option<Listing>,
+}
+
+/// An entry of a registry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Listing {
+    /// The URL of the registry, without a slash at the end.
+    pub(super) base: String,
+    /// The name in it, without a version.
+    pub(super) name: String,
 }
 
 /// Where a server is.
@@ -29,8 +44,8 @@ pub(super) enum Place {
     },
     /// Behind a socket of this machine.
     Socket(String),
-    /// In a process to be started: its words.
-    Command(Vec<String>),
+    /// In a process to be started.
+    Command(Command),
 }
 
 /// A card that was kept.
@@ -52,10 +67,7 @@ impl Place {
     /// Where a server is.
     pub(super) fn of(server: &Server) -> Place {
         match &server.endpoint {
-            Endpoint::Stdio(endpoint) => {
-                let program = endpoint.program.to_string_lossy().into_owned();
-                Place::Command([vec![program], endpoint.args.clone()].concat())
-            }
+            Endpoint::Stdio(endpoint) => Place::Command(Command::of(endpoint)),
             Endpoint::Http(endpoint) => match &endpoint.socket {
                 Some(path) => Place::Socket(path.display().to_string()),
                 None => Place::url(&endpoint.url),
@@ -77,7 +89,7 @@ impl Place {
 
 /// A host in the one spelling that rules and servers are compared in: lower case, no dot at its end,
 /// and of an address that leads to the same machine in several ways the plainest one.
-pub(super) fn host_name(host: &str) -> String {
+pub(in crate::trust) fn host_name(host: &str) -> String {
     let host = host.trim_end_matches('.').to_ascii_lowercase();
     let plain = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(&host);
     let Ok(address) = plain.parse::<IpAddr>() else { return host };

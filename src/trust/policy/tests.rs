@@ -88,7 +88,8 @@ impl World {
         let (env, overrides) = (self.env(), Overrides::default());
         let resolved = resolve(word, &env, &overrides).unwrap();
         let server = expand(&resolved, &overrides, &env).unwrap();
-        let decisions = Policies::load(&env).and_then(|policies| policies.judge(&server, &env));
+        let asked = Asked { server: &server, resolved: &resolved, overrides: &overrides };
+        let decisions = Policies::load(&env).and_then(|policies| policies.judge(&asked, &env));
         let decisions = match decisions {
             Ok(decisions) => decisions,
             Err(error) => {
@@ -145,7 +146,7 @@ fn what_is_denied_is_refused_in_every_mode() {
     check("host = \"*.evil.example\"", "https://evil.example/", false);
     check("host = \"*.evil.example\"", "https://notevil.example/", false);
     check("command = [\"npx\", \"-y\", \"evil\"]", "npx -y evil", true);
-    check("command = [\"npx\", \"-y\", \"evil\"]", "npx -y evil --more", false);
+    check("command = [\"npx\", \"-y\", \"evil\"]", "npx -y evil --more", true);
     check("command = [\"npx\", \"-y\", \"evil\", \"*\"]", "npx -y evil --more", true);
     check("command = [\"npx\"]", "npx -y fine", false);
     check("name = \"com.example/weather\"", SIGNED, true);
@@ -410,7 +411,12 @@ fn a_policy_that_is_not_understood_admits_nothing() {
     check("[[deny]]\nhost = \"a.*.b\"", "is no host");
     check("[[deny]]\ncard_sha256 = \"xyz\"", "card_sha256 \"xyz\" is not hexadecimal");
     check("[[deny]]\ncommand = []", "command has no words");
-    check("[[allow]]\nkind = \"registry\"", "unknown variant `registry`");
+    check("cross_domain = \"maybe\"", "unknown variant `maybe`");
+    check("[[allow]]\nkind = \"registries\"", "unknown variant `registries`");
+    check("[[allow]]\nkind = \"registry\"", "missing field `namespaces`");
+    check("[[allow]]\nkind = \"registry\"\nnamespaces = []", "it has no namespaces");
+    check("[[allow]]\nkind = \"registry\"\nnamespaces = [\"*\"]", "\"*\" is not com.example/*");
+    check("[[allow]]\nkind = \"registry\"\nnamespaces = [\"com.*/x\"]", "is not com.example/*");
     check("[[allow]]\nkind = \"host\"\nhosts = []", "it names no hosts");
     check("[[allow]]\nkind = \"host\"", "missing field `hosts`");
     check("[[allow]]\nkind = \"command\"\ncommand = [\"*\"]", "command names no program");

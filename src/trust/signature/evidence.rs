@@ -4,7 +4,7 @@ use super::did_web;
 use super::refusal::{Part, Refusal};
 use super::sigstore::{self, TrustRoot};
 use super::verified::Verified;
-use super::{PublicKey, unambiguous};
+use super::{CARD_LIMIT, PublicKey, unambiguous};
 
 /// What there is to say who has signed a card: documents, of which nothing is believed yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +31,23 @@ impl Evidence {
     ///
     /// This is all there is to say who has signed; whether they may is asked by
     /// [`Verified::require`].
+    ///
+    /// # Errors
+    /// When it does not hold, and when the card can be read in two ways: whoever has signed it may
+    /// have read the other one.
     pub fn verify(
+        &self,
+        card: &[u8],
+        url: Option<&str>,
+        root: &TrustRoot,
+        now: i64,
+    ) -> Result<Verified, Refusal> {
+        unambiguous(card, Part::Card, CARD_LIMIT)?;
+        self.verify_bytes(card, url, root, now)
+    }
+
+    /// The same for any document.
+    pub fn verify_bytes(
         &self,
         card: &[u8],
         url: Option<&str>,

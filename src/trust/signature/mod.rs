@@ -31,6 +31,9 @@ use crate::protocol::tree::Tree;
 /// What goes after the path of a card's URL, or after its file name, to name its bundle.
 pub const BUNDLE_SUFFIX: &str = ".sigstore.json";
 
+/// The longest card that can be signed, in bytes.
+pub const CARD_LIMIT: usize = 8 << 20;
+
 /// The longest bundle, in bytes.
 pub const BUNDLE_LIMIT: usize = 256 << 10;
 

@@ -87,6 +87,8 @@ pub enum Refusal {
 /// A document that takes part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
+    /// The card itself.
+    Card,
     /// The sigstore bundle.
     Bundle,
     /// The trusted root.
@@ -119,6 +121,7 @@ pub enum Step {
 impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Part::Card => "the card",
             Part::Bundle => "the bundle",
             Part::Root => "the trusted root",
             Part::Catalog => "the catalog",

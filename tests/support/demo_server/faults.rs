@@ -21,6 +21,15 @@ pub(crate) fn begin(options: &Options) {
             // Nobody may read it, which is no reason to end.
             let _ = writeln!(std::io::stderr(), "connecting with {token}");
         }
+        "chatty" => {
+            let line = "x".repeat(1023);
+            for _ in 0..100 {
+                let _ = writeln!(std::io::stderr(), "{line}");
+            }
+        }
+        "curious" => {
+            println!(r#"{{"jsonrpc":"2.0","id":"mine","method":"roots/list","params":{{}}}}"#);
+        }
         _ => {}
     }
 }
@@ -38,6 +47,10 @@ pub(crate) fn spoil(request: &str, answer: String, options: &Options) -> String 
     let is_unknown = spoilt["error"]["code"] == -32601;
     match options.fault.as_str() {
         "text-ids" if spoilt["id"].is_number() => spoilt["id"] = spoilt["id"].to_string().into(),
+        "no-session" if request.contains("\"initialize\"") => {
+            let error = json!({ "code": -32602, "message": "not today" });
+            spoilt = json!({ "jsonrpc": "2.0", "id": spoilt["id"], "error": error });
+        }
         "own-code" if is_unknown => spoilt["error"]["code"] = (-32602).into(),
         "any-method" if is_unknown => {
             spoilt = json!({ "jsonrpc": "2.0", "id": spoilt["id"], "result": {} });

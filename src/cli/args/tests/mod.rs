@@ -169,27 +169,33 @@ fn many(command: &Command) -> Option<Vec<String>> {
     let switch = |on: bool, name: &str| on.then(|| name.to_owned());
     let (switches, words) = match command {
         Command::Batch(batch) => {
-            let switches =
-                [switch(batch.ordered, "--ordered"), switch(batch.keep_going, "--keep-going")];
+            let switches = vec![
+                switch(batch.ordered, "--ordered"),
+                switch(batch.keep_going, "--keep-going"),
+                switch(batch.no_schema, "--no-schema"),
+                switch(batch.no_check, "--no-check"),
+            ];
             (switches, format!("{:?} {} {}", batch.jobs, batch.server, batch.input))
         }
         Command::Bench(bench) => {
             let (calls, jobs) = (bench.calls, bench.jobs);
             let words =
                 format!("{calls:?} {jobs:?} {} {} {:?}", bench.server, bench.tool, bench.args);
-            ([switch(bench.keep_going, "--keep-going"), None], words)
+            (vec![switch(bench.keep_going, "--keep-going")], words)
         }
-        Command::Session(session) => ([None, None], format!("{:?}", session.servers)),
+        Command::Session(session) => (Vec::new(), format!("{:?}", session.servers)),
         Command::Servers(servers) => {
-            ([switch(servers.check, "--check"), None], format!("{:?}", servers.names))
+            (vec![switch(servers.check, "--check")], format!("{:?}", servers.names))
         }
         Command::Doctor(doctor) => {
-            let Doctor { fail_on, only, require_auth, sticky, server } = doctor;
+            let Doctor { fail_on, only, require_auth, sticky, baseline, write_baseline, server } =
+                doctor;
             let fail_on = fail_on.map(|it| format!("--fail-on {}", it.word()));
-            let words = format!("{only:?} {sticky:?} {server}");
-            ([fail_on, switch(*require_auth, "--require-auth")], words)
+            let files: Vec<_> = baseline.iter().chain(write_baseline).collect();
+            let words = format!("{only:?} {sticky:?} {files:?} {server}");
+            (vec![fail_on, switch(*require_auth, "--require-auth")], words)
         }
-        Command::Cache(cache) => ([None, None], format!("{:?} {:?}", cache.action, cache.server)),
+        Command::Cache(cache) => (Vec::new(), format!("{:?} {:?}", cache.action, cache.server)),
         _ => return None,
     };
     Some(switches.into_iter().flatten().chain([words]).collect())

@@ -194,6 +194,8 @@ fn hints_say_what_to_write() {
     check("help a b", Some("mcpmini help [COMMAND]"));
     check("", Some("mcpmini --help"));
     check("cll", Some("mcpmini --help"));
+    check("list s", Some("it is `mcpmini tools` here"));
+    check("import cursor", Some("it is `mcpmini config import` here"));
     check("https://x.example", Some("a command comes before the server: mcpmini tools SERVER"));
     check("help x", Some("mcpmini help"));
     check("--bogus", Some("mcpmini help options"));

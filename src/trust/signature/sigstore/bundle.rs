@@ -13,6 +13,20 @@ use super::super::{BUNDLE_LIMIT, PublicKey, ROOT_LIMIT, unambiguous};
 use super::der;
 use crate::config::Digest;
 use crate::protocol::canonical::canonical;
+use crate::protocol::tree::Tree;
+
+/// What a bundle can be verified with: one of these.
+const MATERIALS: [&str; 3] = ["certificate", "x509CertificateChain", "publicKey"];
+
+/// What a bundle can carry: one of these.
+const CONTENTS: [&str; 2] = ["messageSignature", "dsseEnvelope"];
+
+/// The forms of a trusted root that are known.
+const ROOTS: [&str; 3] = [
+    "application/vnd.dev.sigstore.trustedroot+json;version=0.1",
+    "application/vnd.dev.sigstore.trustedroot.v0.1+json",
+    "application/vnd.dev.sigstore.trustedroot.v0.2+json",
+];
 
 /// The authorities and logs that count.
 pub struct TrustRoot {
@@ -33,9 +47,13 @@ impl TrustRoot {
 
     /// Reads a root (`application/vnd.dev.sigstore.trustedroot+json;version=0.1`).
     pub fn from_json(json: &[u8]) -> Result<TrustRoot, Refusal> {
-        let (text, _) = unambiguous(json, Part::Root, ROOT_LIMIT)?;
-        let root = TrustedRoot::from_json(text)
-            .map_err(|error| Refusal::Malformed { part: Part::Root, reason: error.to_string() })?;
+        let malformed = |reason: String| Refusal::Malformed { part: Part::Root, reason };
+        let (text, tree) = unambiguous(json, Part::Root, ROOT_LIMIT)?;
+        let form = tree.get("mediaType").and_then(Tree::as_text).unwrap_or_default();
+        if !ROOTS.contains(&&*form) {
+            return Err(malformed(format!("its mediaType is {form:?}, which is not known")));
+        }
+        let root = TrustedRoot::from_json(text).map_err(|error| malformed(error.to_string()))?;
         let verifier = Verifier::new(&root)
             .map_err(|error| Refusal::Step { step: Step::Root, reason: error.to_string() })?;
         Ok(TrustRoot { verifier })
@@ -93,10 +111,28 @@ pub fn verify_with_key(
     Ok(verified(card, &bundle, &result, signer, covers))
 }
 
+/// Reads a bundle of a version that is known.
 fn parse(bundle: &[u8]) -> Result<Bundle, Refusal> {
-    let (text, _) = unambiguous(bundle, Part::Bundle, BUNDLE_LIMIT)?;
-    Bundle::from_json(text)
-        .map_err(|error| Refusal::Malformed { part: Part::Bundle, reason: error.to_string() })
+    let malformed = |reason: String| Refusal::Malformed { part: Part::Bundle, reason };
+    let (text, tree) = unambiguous(bundle, Part::Bundle, BUNDLE_LIMIT)?;
+    // The library takes a bundle that does not say its version for one of the first, and of several
+    // alternatives the first; others may take another.
+    if tree.get("mediaType").is_none() {
+        return Err(malformed("it has no mediaType, so that its version is not known".to_owned()));
+    }
+    let nothing = Tree::Object(Vec::new());
+    let material = tree.get("verificationMaterial").unwrap_or(&nothing);
+    for (object, names) in [(material, &MATERIALS[..]), (&tree, &CONTENTS)] {
+        let found: Vec<_> = names.iter().filter(|name| object.get(name).is_some()).collect();
+        if let [one, other, ..] = found[..] {
+            return Err(malformed(format!("it has both {one} and {other}")));
+        }
+    }
+    let chain = material.get("x509CertificateChain").and_then(|it| it.get("certificates"));
+    if chain.is_some_and(|certificates| certificates.elements().is_empty()) {
+        return Err(malformed("it has a chain of no certificate".to_owned()));
+    }
+    Bundle::from_json(text).map_err(|error| malformed(error.to_string()))
 }
 
 /// Verifies a bundle for the card's bytes. An attestation may be about the card's value instead:

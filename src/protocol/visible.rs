@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 /// The text with everything that would not be seen, or would be seen elsewhere than it is, written
-/// as an escape: control characters, line ends, characters without a width, those that reorder text
+/// as an escape, as Rust has them: control characters, line ends, characters without a width, those that reorder text
 /// (CVE-2021-42574), and the tags that spell out ASCII invisibly.
 pub fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -20,9 +20,9 @@ pub fn visible(text: &str) -> String {
     out
 }
 
-/// Whether a character leaves nothing to see where it stands. Unicode calls most of them format
-/// characters or default ignorable code points; blanks that are no space look like one.
-fn is_hidden(letter: char) -> bool {
+/// Whether a character leaves nothing to see where it stands, or is seen elsewhere. Unicode calls most
+/// of them format characters or default ignorable code points; blanks that are no space look like one.
+pub fn is_hidden(letter: char) -> bool {
     letter.is_control()
         || matches!(letter,
             '\u{a0}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}'

@@ -1,26 +1,26 @@
 //! `mcpmini doctor`: whether a server keeps the rules, as far as one can tell from outside.
 
+mod baseline;
+mod page;
+
 use std::time::{Duration, Instant};
 
 use futures_lite::FutureExt;
 use smol::LocalExecutor;
 
-use super::args::Format;
-use super::args::doctor_command::{Doctor, FailOn};
-use super::args::settings;
-use super::contact::Contact;
-use super::duration::Limit;
-use super::errors::{Error, Phase};
-use super::exit::Exit;
-use super::explain;
-use super::output::{self, Parts, cell};
-use super::run::Run;
-use super::terminal::{Accent, accent};
+use self::baseline::{Baseline, Draft};
+use self::page::Page;
+use crate::cli::args::doctor_command::{Doctor, FailOn};
+use crate::cli::args::settings;
+use crate::cli::contact::Contact;
+use crate::cli::duration::Limit;
+use crate::cli::errors::{Error, Phase};
+use crate::cli::exit::Exit;
+use crate::cli::explain;
+use crate::cli::run::Run;
 use crate::client::Server;
-use crate::doctor::{self, Examination, Options, Report, Target, Verdict};
-use crate::protocol::json;
+use crate::doctor::{self, Examination, Options, Target, Verdict};
 use crate::protocol::opening::Certainty;
-use crate::protocol::params::Members;
 use crate::reactor::Timer;
 
 /// How long one answer may take.
@@ -45,7 +45,14 @@ pub(super) async fn run(
     executor: &LocalExecutor<'static>,
 ) -> Result<Exit, Error> {
     let begun = Instant::now();
-    let contact = Contact::find(run, &doctor.server, executor)?;
+    // A file that cannot be read is to be told before anybody is asked.
+    let baseline = doctor.baseline.as_deref().map(|path| Baseline::read(run, path)).transpose()?;
+    let mut contact = Contact::find(run, &doctor.server, executor)?;
+    if contact.watcher.consent.wants_everything() {
+        let held = contact.hold_to_lock().await;
+        contact.close().await;
+        held?;
+    }
     let server = contact.target()?;
     // It signs what goes to the server; kept until the end, because it holds the token.
     let authorizer = contact.loaded_authorizer(&server)?;
@@ -74,13 +81,14 @@ pub(super) async fn run(
         only: doctor.only.clone(),
         secrets,
     };
-    let examined = examine(run, doctor, target, options).await;
+    let examined = examine(run, doctor, baseline, target, options).await;
     examined.map_err(|error| contact.without_secrets(error).server(contact.server.name.clone()))
 }
 
 async fn examine(
     run: &Run<'_>,
     doctor: &Doctor,
+    baseline: Option<Baseline>,
     target: Target,
     options: Options,
 ) -> Result<Exit, Error> {
@@ -89,8 +97,9 @@ async fn examine(
     let opening = async { doctor::examine(target, options).await.map_err(Error::from) };
     let opened = interruptible(run, opening.or(expired(run, until))).await?;
     let mut examination = opened.map_err(|error| error.phase(phase))?;
-    let mut page = Page::new(run);
-    let outcome = report(run, &mut examination, &mut page).await;
+    let mut page = Page::new(run, baseline);
+    let mut draft = Draft::new(&doctor.server);
+    let outcome = report(run, &mut examination, &mut page, &mut draft).await;
     let ran_out = examination.ran_out();
     match &outcome {
         Ok(()) => examination.close().await,
@@ -103,6 +112,14 @@ async fn examine(
     }
     outcome?;
     let worst = page.finish()?;
+    if let Some(path) = &doctor.write_baseline {
+        // What was not checked is not known either.
+        return if ran_out {
+            Err(time_over(run))
+        } else {
+            draft.write(run, path).map(|()| Exit::Ok)
+        };
+    }
     let threshold = match doctor.fail_on.unwrap_or(FailOn::Fail) {
         FailOn::Fail => Some(Verdict::Fail),
         FailOn::Warn => Some(Verdict::Warn),
@@ -121,9 +138,11 @@ async fn report(
     run: &Run<'_>,
     examination: &mut Examination,
     page: &mut Page<'_>,
+    draft: &mut Draft,
 ) -> Result<(), Error> {
     while let Some(report) = interruptible(run, examination.next()).await? {
         page.add(&report)?;
+        draft.add(&report);
     }
     Ok(())
 }
@@ -141,96 +160,4 @@ async fn expired(run: &Run<'_>, until: Instant) -> Result<Examination, Error> {
 
 fn time_over(run: &Run<'_>) -> Error {
     explain::expired(run.settings.max_time.or(Some(Limit::after(TOTAL))))
-}
-
-/// What is printed.
-struct Page<'a> {
-    parts: Parts<'a>,
-    run: &'a Run<'a>,
-    for_people: bool,
-    colored: bool,
-    /// How many reports have which verdict, in the order of [`Verdict::ALL`].
-    counts: [usize; Verdict::ALL.len()],
-}
-
-impl<'a> Page<'a> {
-    fn new(run: &'a Run<'a>) -> Page<'a> {
-        let is_text = run.settings.output != Format::Json;
-        let for_people = is_text && run.env.terminals.stdout && run.globals.out.is_none();
-        Page {
-            parts: Parts::new(run),
-            run,
-            for_people,
-            colored: run.settings.color.applies(for_people),
-            counts: Default::default(),
-        }
-    }
-
-    fn add(&mut self, report: &Report) -> Result<(), Error> {
-        self.counts[report.finding.verdict as usize] += 1;
-        match self.run.settings.output {
-            Format::Json => self.parts.add_line(&json(report)),
-            _ if self.for_people => {
-                output::write_trusted(self.run, &paragraph(report, self.colored))
-            }
-            _ => self.parts.add_line(&line(report)),
-        }
-    }
-
-    /// Sums up for people; tells the worst verdict. Errors when nothing was checked: that would look
-    /// like a server that is right.
-    fn finish(self) -> Result<Verdict, Error> {
-        let counted = Verdict::ALL.into_iter().zip(self.counts).filter(|(_, count)| 0 < *count);
-        let counted: Vec<(Verdict, usize)> = counted.collect();
-        if counted.is_empty() {
-            let text = "--only: no such check is for a server that is reached in this way";
-            return Err(Error::new(Exit::Usage, text).phase(Phase::Usage));
-        }
-        if self.for_people {
-            let texts =
-                counted.iter().map(|(verdict, count)| format!("{count} {}", verdict.word()));
-            let summary = texts.collect::<Vec<_>>().join(", ");
-            output::write_trusted(self.run, &format!("\n{summary}\n"))?;
-        }
-        self.parts.finish()?;
-        Ok(counted.last().map_or(Verdict::Pass, |(verdict, _)| *verdict))
-    }
-}
-
-/// A report as a line for programs.
-fn line(report: &Report) -> String {
-    let verdict = report.finding.verdict.word().to_uppercase();
-    let evidence = cell(&report.finding.evidence);
-    [&verdict, report.check, report.title, &evidence, report.clause].join("\t")
-}
-
-/// A report for people: what was found, and where the rule is when it is not kept.
-fn paragraph(report: &Report, colored: bool) -> String {
-    let verdict = report.finding.verdict;
-    let word = format!("{:<7}", verdict.word().to_uppercase());
-    let word = match verdict {
-        Verdict::Fail => accent(&word, Accent::Red, colored),
-        Verdict::Warn => accent(&word, Accent::Yellow, colored),
-        Verdict::Pass | Verdict::Skip | Verdict::Unknown => word.into(),
-    };
-    let Report { check, title, clause, .. } = report;
-    let evidence = cell(&report.finding.evidence);
-    let mut text = format!("{word}  {check:<22}{evidence}\n");
-    if Verdict::Unknown < verdict {
-        let indent = " ".repeat(31);
-        text.push_str(&format!("{indent}should be: {title}\n{indent}{clause}\n"));
-    }
-    text
-}
-
-fn json(report: &Report) -> String {
-    let mut members = Members::new();
-    members.push("check", &json::string(report.check));
-    members.push("verdict", &json::string(report.finding.verdict.word()));
-    members.push("title", &json::string(report.title));
-    members.push("evidence", &json::string(&report.finding.evidence));
-    members.push("clause", &json::string(report.clause));
-    members.push("ms", &report.took.as_millis().to_string());
-    members.push("requests", &json::strings(&report.requests));
-    members.finish()
 }

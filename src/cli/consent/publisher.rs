@@ -1,0 +1,77 @@
+//! Who has signed the card of a server, held against who had when it was accepted.
+//!
+//! Nobody looks for that when a server is used: it is looked at when a server is added, when its card
+//! is shown, and when all of it is looked at (`trust show`, `lock`). What was found then counts from
+//! then on.
+
+use super::Consent;
+use crate::cli::contact::Contact;
+use crate::cli::discover;
+use crate::cli::errors::Error;
+use crate::cli::policy;
+use crate::cli::run::Run;
+use crate::config::{Overrides, Resolved};
+use crate::trust::pins::{Facets, Mode, Publisher, Use};
+
+/// Holds who has signed the card of a server against who had, and remembers who has. Of a server that
+/// is not known yet it is the first thing that is known.
+///
+/// # Errors
+/// When it was signed, and is not any more, or is by somebody else.
+pub(in crate::cli) fn hold_publisher(
+    run: &Run<'_>,
+    resolved: &Resolved,
+    overrides: &Overrides,
+    publisher: Publisher,
+) -> Result<(), Error> {
+    let mut consent = Consent::unchecked(run, resolved, overrides, policy::load(run)?);
+    consent.load()?;
+    let is_strict = consent.mode == Mode::Strict;
+    let is_revoked = consent.record.as_ref().is_some_and(|record| record.revoked.is_some());
+    if consent.mode == Mode::Off || is_revoked || is_strict && consent.record.is_none() {
+        return Ok(());
+    }
+    consent.note_publisher(publisher);
+    if consent.observed.publisher.is_none() {
+        return Ok(());
+    }
+    consent.met = true;
+    let observed = Facets { publisher: consent.observed.publisher.clone(), ..Facets::default() };
+    let verdict =
+        consent.record.as_ref().map(|record| record.judge(&observed, consent.mode, &Use::new()));
+    consent.save();
+    match verdict {
+        Some(verdict) if !verdict.blocking().is_empty() => Err(consent.refused(&verdict)),
+        _ => Ok(()),
+    }
+}
+
+impl Consent<'_> {
+    /// Takes down who has signed the card. That nobody has says something only where somebody had, and
+    /// who has signed in one way says nothing about who has in another.
+    fn note_publisher(&mut self, publisher: Publisher) {
+        let known = self.record.as_ref().and_then(|record| record.accepted.publisher.as_ref());
+        let says_something = match known {
+            None => !publisher.is_none(),
+            Some(known) => {
+                let is_gone = publisher.is_none() && known.is_beside_the_card();
+                known.is_none() || known.kind == publisher.kind || is_gone
+            }
+        };
+        if says_something {
+            self.observed.publisher = Some(publisher);
+        }
+    }
+}
+
+impl Contact<'_> {
+    /// Looks who has signed the card that the definition of this server was made from, if it was made
+    /// from one.
+    pub(super) async fn note_publisher(&mut self) {
+        let consent = &mut self.watcher.consent;
+        let Some(card) = consent.resolved.definition.card.clone() else { return };
+        if let Some(publisher) = discover::publisher(self.run, &card).await {
+            consent.note_publisher(publisher);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Packages that a command line has fetched and run: `npx`, `uvx` and their like.
+
+/// Where packages are from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The registry of npm.
+    Npm,
+    /// The Python package index.
+    Pypi,
+}
+
+/// The beginnings of command lines that run packages.
+const RUNNERS: &[(&[&str], Kind)] = &[
+    (&["npx"], Kind::Npm),
+    (&["pnpx"], Kind::Npm),
+    (&["bunx"], Kind::Npm),
+    (&["npm", "exec"], Kind::Npm),
+    (&["npm", "x"], Kind::Npm),
+    (&["pnpm", "dlx"], Kind::Npm),
+    (&["yarn", "dlx"], Kind::Npm),
+    (&["bun", "x"], Kind::Npm),
+    (&["uvx"], Kind::Pypi),
+    (&["uv", "tool", "run"], Kind::Pypi),
+    (&["uv", "run"], Kind::Pypi),
+    (&["pipx", "run"], Kind::Pypi),
+];
+
+/// The words that name packages in a command line that runs some; `None` when it does not. Every
+/// word that is no option may be one: which it is depends on the options before it.
+pub(super) fn packages(words: &[String]) -> Option<(Kind, Vec<&str>)> {
+    let (program, args) = words.split_first()?;
+    let program = program.rsplit('/').next()?;
+    let mut args = args.iter().map(String::as_str);
+    let (kind, rest) = RUNNERS.iter().find_map(|(runner, kind)| {
+        let (name, actions) = runner.split_first()?;
+        let mut plain = args.clone().filter(|word| !word.starts_with('-'));
+        let is_runner = *name == program && actions.iter().all(|it| plain.next() == Some(*it));
+        is_runner.then_some((*kind, actions.len()))
+    })?;
+    let mut actions = rest;
+    let named = args.by_ref().filter_map(|word| match word.strip_prefix('-') {
+        None if 0 < actions => {
+            actions -= 1;
+            None
+        }
+        None => Some(word),
+        // `--package=NAME`, `--from=NAME`
+        Some(option) => option.split_once('=').map(|(_, value)| value),
+    });
+    Some((kind, named.filter(|word| *word != "*").collect()))
+}
+
+/// Whether a word names the package that another does. Where the first names no version, any will
+/// do.
+pub(super) fn is_package(kind: Kind, wanted: &str, word: &str) -> bool {
+    let (wanted_name, wanted_version) = split(kind, wanted);
+    let (name, version) = split(kind, word);
+    wanted_name == name && (wanted_version.is_empty() || wanted_version == version)
+}
+
+/// The name of a package as it is compared, and what is said about its version.
+fn split(kind: Kind, word: &str) -> (String, &str) {
+    match kind {
+        Kind::Npm => {
+            // A scope begins with the same sign.
+            let at = word.char_indices().skip(1).find(|(_, c)| *c == '@').map(|(at, _)| at);
+            let (name, version) = word.split_at(at.unwrap_or(word.len()));
+            (name.to_owned(), version)
+        }
+        Kind::Pypi => {
+            let end = word.find(|c: char| "=<>!~@[; ".contains(c)).unwrap_or(word.len());
+            let (name, rest) = word.split_at(end);
+            let version = rest.split_once(']').map_or(rest, |(_, version)| version);
+            // Runs of these are one hyphen (PyPA, Name normalization).
+            let parts: Vec<&str> =
+                name.split(['-', '_', '.']).filter(|part| !part.is_empty()).collect();
+            (parts.join("-").to_ascii_lowercase(), version.trim_start_matches(['=', '@']))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split_ascii_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn packages_are_found_whatever_the_options() {
+        let check = |line: &str, expected: &[&str]| {
+            let words = words(line);
+            let found = packages(&words).map(|(_, names)| names).unwrap_or_default();
+            assert_eq!(found, expected, "{line}");
+        };
+        check("npx -y p", &["p"]);
+        check("/usr/bin/npx --yes --package=@s/p@1 run", &["@s/p@1", "run"]);
+        check("npm --silent exec -- p", &["p"]);
+        check("npm install p", &[]);
+        check("uv tool run --from p==1 x", &["p==1", "x"]);
+        check("node p", &[]);
+    }
+
+    #[test]
+    fn versions_count_where_they_are_named() {
+        use Kind::{Npm, Pypi};
+        let check = |kind, wanted: &str, word: &str, is| {
+            assert_eq!(is_package(kind, wanted, word), is, "{wanted} {word}");
+        };
+        check(Npm, "p", "p@latest", true);
+        check(Npm, "@s/p", "@s/p@1.2.3", true);
+        check(Npm, "@s/p", "p", false);
+        check(Npm, "p@1", "p@2", false);
+        check(Npm, "p@1", "p@1", true);
+        check(Pypi, "my-p", "My_P[extra]==1", true);
+        check(Pypi, "p==1", "p@1", true);
+        check(Pypi, "p==1", "p==2", false);
+    }
+}

@@ -1,0 +1,183 @@
+//! A tool that was accepted is looked at before it is called, and as seldom as that can be.
+
+use serde_json::json;
+
+use super::support::{HttpDemo, Scratch, run, run_with_input};
+use super::world::World;
+use super::{ECHO, ERAS};
+
+const OBJECT: &str = r#"{"text":"hi"}"#;
+const REQUEST: &str = r#"{"name":"echo","arguments":{"text":"hi"}}"#;
+
+/// Calls of a tool that need no list of tools for themselves.
+const PLAIN: &[&[&str]] = &[
+    &["call", "demo", "echo", OBJECT],
+    &["call", "demo", "echo", r#"text:="hi""#],
+    &["call", "demo", "echo", "--no-schema", "text=hi"],
+    &["rpc", "demo", "tools/call", REQUEST],
+];
+
+#[test]
+fn the_first_call_of_a_changed_tool_does_not_go_out() {
+    for era in ERAS {
+        for words in PLAIN {
+            let world = World::new(era);
+            world.expect(&ECHO, 0, "hi\n");
+            world.patch(json!({ "tools": { "echo": { "description": "another" } } }));
+            world.requests();
+            let told = world.expect(words, 8, "");
+            assert!(told.contains("the tool \"echo\" has changed"), "{era} {words:?}: {told}");
+            let sent = world.requests();
+            assert!(!sent.contains(&"tools/call".to_owned()), "{era} {words:?}: {sent:?}");
+        }
+    }
+}
+
+#[test]
+fn a_batch_is_held_and_asks_once() {
+    for era in ERAS {
+        let world = World::new(era);
+        let line = format!("{{\"tool\":\"echo\",\"arguments\":{OBJECT}}}\n");
+        let batch = |world: &World| {
+            let input = line.repeat(5);
+            let words = ["batch", "demo", "-", "--keep-going"];
+            run_with_input(&mut world.scratch.mcpmini(words), Some(input.as_bytes())).code
+        };
+        world.expect(&ECHO, 0, "hi\n");
+        world.requests();
+        assert_eq!(batch(&world), 0);
+        let sent = world.requests();
+        let count = |method: &str| sent.iter().filter(|sent| *sent == method).count();
+        assert_eq!((count("tools/list"), count("tools/call")), (1, 5), "{era}");
+        world.patch(json!({ "tools": { "echo": { "title": "Other" } } }));
+        assert_eq!(batch(&world), 8, "{era}");
+        assert!(!world.requests().contains(&"tools/call".to_owned()), "{era}");
+    }
+}
+
+#[test]
+fn a_session_asks_once_for_all_its_calls() {
+    for era in ERAS {
+        let world = World::new(era);
+        world.expect(&ECHO, 0, "hi\n");
+        let script = r#"
+            for number in 1 2 3; do "$0" call demo echo '{"text":"hi"}' || echo $?; done
+            grep -c '"method":"tools/list"' log
+            printf '{"tools":{"echo":{"title":"Other"}}}' > patch
+            "$0" tools demo >/dev/null 2>&1
+            "$0" call demo echo '{"text":"hi"}' 2>/dev/null || echo $?"#;
+        world.requests();
+        let words = ["session", "demo", "--", "sh", "-c", script, env!("CARGO_BIN_EXE_mcpmini")];
+        let mut command = world.scratch.mcpmini(words);
+        let outcome = run(command.env("TMPDIR", world.scratch.path("")));
+        let expected = "hi\nhi\nhi\n1\n8\n";
+        assert_eq!((outcome.code, &*outcome.out), (0, expected), "{era}: {}", outcome.err);
+    }
+}
+
+#[test]
+fn while_the_servers_own_time_has_not_passed_a_call_is_one_request() {
+    let scratch = Scratch::new();
+    let server = HttpDemo::start(&["--era", "modern", "--ttl", "600000"]);
+    let call = |object: &str| {
+        let words = ["call", &*server.url, "echo", object, "--trace", "trace"];
+        let outcome = run(&mut scratch.mcpmini(words));
+        assert_eq!((outcome.code, &*outcome.out), (0, "hi\n"), "{}", outcome.err);
+        let requests = scratch.lines("trace");
+        requests.iter().filter(|line| line.contains("\"method\":\"")).count()
+    };
+    call(OBJECT);
+    assert_eq!(call(OBJECT), 1);
+}
+
+#[test]
+fn nothing_is_asked_for_where_nothing_was_accepted_or_nothing_counts() {
+    for era in ERAS {
+        let world = World::new(era);
+        // The tool is not known, since nobody has looked.
+        world.expect(PLAIN[0], 0, "hi\n");
+        world.requests();
+        world.expect(PLAIN[0], 0, "hi\n");
+        assert!(!world.requests().contains(&"tools/list".to_owned()), "{era}");
+        world.expect(&ECHO, 0, "hi\n");
+        world.requests();
+        world.patch(json!({ "tools": { "echo": { "title": "Other" } } }));
+        let off = run(world.scratch.mcpmini(PLAIN[0]).env("MCPMINI_TRUST", "off"));
+        assert_eq!((off.code, &*off.out), (0, "hi\n"));
+        assert!(!world.requests().contains(&"tools/list".to_owned()), "{era}");
+    }
+}
+
+/// A server in the shell, of the legacy era: `tools` is the list, if there is one, and `log` tells
+/// what was asked for. After the call that `change` is there for, the list has changed.
+const SERVER: &str = r#"
+answer() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"; }
+error() { printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no"}}\n' "$id"; }
+while IFS= read -r line; do
+    id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+    case $line in
+    *'"method":"initialize"'*)
+        answer '{"protocolVersion":"2025-11-25","serverInfo":{"name":"sh","version":"1"},
+                 "capabilities":{"tools":{"listChanged":true}}}' | tr -d '\n'; echo ;;
+    *'"method":"tools/list"'*)
+        echo list >> log
+        if test -e tools; then answer "$(cat tools)"; else error; fi ;;
+    *'"method":"tools/call"'*)
+        echo call >> log
+        if test -e change; then
+            cp change tools; rm change
+            echo '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
+        fi
+        answer '{"content":[{"type":"text","text":"done"}]}' ;;
+    *'"id":'*) error ;;
+    esac
+done"#;
+
+fn tools(description: &str) -> String {
+    let schema = json!({ "type": "object" });
+    let tool = |name: &str, description: &str| json!({ "name": name, "description": description, "inputSchema": schema });
+    json!({ "tools": [tool("go", description), tool("stop", "Stops")] }).to_string()
+}
+
+fn shell_server() -> Scratch {
+    let scratch = Scratch::new();
+    scratch.write("server.sh", SERVER);
+    scratch.write("tools", tools("Goes"));
+    let outcome = run(&mut scratch.mcpmini(["tools", "exec:sh server.sh"]));
+    assert_eq!(outcome.code, 0, "{}", outcome.err);
+    scratch.write("log", "");
+    scratch
+}
+
+#[test]
+fn a_list_that_changes_in_the_middle_is_looked_at_again() {
+    let scratch = shell_server();
+    scratch.write("change", tools("Goes elsewhere"));
+    let input = "{\"tool\":\"go\"}\n{\"tool\":\"stop\"}\n{\"tool\":\"go\"}\n{\"tool\":\"stop\"}\n";
+    let words = ["batch", "exec:sh server.sh", "-", "--keep-going", "--ordered", "--jobs", "1"];
+    let outcome = run_with_input(&mut scratch.mcpmini(words), Some(input.as_bytes()));
+    let exits: Vec<_> = outcome.out.lines().map(|line| line.contains("\"exit\":0")).collect();
+    assert_eq!(exits, [true, true, false, true], "{} {}", outcome.out, outcome.err);
+    assert_eq!(scratch.lines("log"), ["list", "call", "list", "call", "call"]);
+}
+
+#[test]
+fn a_tool_that_is_in_no_list_any_more_counts_as_removed() {
+    let scratch = shell_server();
+    for list in [Some(r#"{"tools":[]}"#), None] {
+        match list {
+            Some(list) => drop(scratch.write("tools", list)),
+            None => std::fs::remove_file(scratch.path("tools")).unwrap(),
+        }
+        for _ in 0..2 {
+            let outcome = run(&mut scratch.mcpmini(["call", "exec:sh server.sh", "go", "{}"]));
+            assert_eq!((outcome.code, &*outcome.out, &*outcome.err), (0, "done\n", ""), "{list:?}");
+            assert_eq!(scratch.lines("log"), ["list", "call"], "{list:?}");
+            scratch.write("log", "");
+        }
+    }
+    // When it is back, it is held to what it was.
+    scratch.write("tools", tools("Goes elsewhere"));
+    let outcome = run(&mut scratch.mcpmini(["call", "exec:sh server.sh", "go", "{}"]));
+    assert_eq!((outcome.code, scratch.lines("log")), (8, vec!["list".to_owned()]));
+}

@@ -1,0 +1,236 @@
+//! Policies about commands, and ways around them.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use serde_json::json;
+
+use super::support::{Scratch, demo_path, run};
+
+const POLICY: &str = ".config/mcpmini/policy.toml";
+
+/// A home with a policy, and with a few programs in `bin`.
+fn home(policy: &str) -> Scratch {
+    let scratch = Scratch::new();
+    for directory in [".config/mcpmini", "bin", "other", "many", "p/.git"] {
+        fs::create_dir_all(scratch.path(directory)).unwrap();
+    }
+    for (number, name) in
+        ["bin/evil", "bin/fine", "bin/npx", "bin/uvx", "many/busybox"].into_iter().enumerate()
+    {
+        scratch.write(name, format!("#!/bin/sh\n# {number}\n"));
+        fs::set_permissions(scratch.path(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    symlink(scratch.path("bin/evil"), scratch.path("other/harmless")).unwrap();
+    fs::hard_link(scratch.path("bin/evil"), scratch.path("other/hard")).unwrap();
+    for name in ["evil2", "fine2"] {
+        symlink(scratch.path("many/busybox"), scratch.path("many").join(name)).unwrap();
+    }
+    scratch.write(POLICY, policy);
+    scratch
+}
+
+/// What `policy check` says of a command line; `DIR` stands for the home.
+fn is_refused(scratch: &Scratch, line: &str) -> bool {
+    let home = scratch.path("").display().to_string();
+    let home = home.trim_end_matches('/');
+    let word = format!("exec:{}", line.replace("DIR", home));
+    let path = format!("{home}/bin:{home}/many:/usr/bin:/bin");
+    let outcome = run(scratch.mcpmini(["policy", "check", &word]).env("PATH", path));
+    match outcome.code {
+        0 => false,
+        8 => true,
+        code => panic!("{line}: {code} {}", outcome.err),
+    }
+}
+
+#[track_caller]
+fn check(rule: &str, refused: &[&str], admitted: &[&str]) {
+    let scratch = home(&format!("[[deny]]\ncommand = {rule}\n"));
+    for line in refused {
+        assert!(is_refused(&scratch, line), "{rule} lets {line} pass");
+    }
+    for line in admitted {
+        assert!(!is_refused(&scratch, line), "{rule} refuses {line}");
+    }
+}
+
+#[test]
+fn a_denied_program_is_denied_under_every_path_to_it() {
+    let refused = [
+        "evil",
+        "evil --more",
+        "DIR/bin/evil",
+        "DIR//bin/../bin/./evil x",
+        "bin/evil",
+        "./bin/evil",
+        "DIR/other/harmless",
+        "DIR/other/hard",
+        "env evil",
+        "env -i A=b DIR/other/harmless --more",
+        "/usr/bin/env -S 'A=b evil --more'",
+        "env -u A nice -n 5 timeout -k 3 10 evil",
+        "nohup setsid evil",
+        "sh -c 'exec evil'",
+        "sh -ec 'cd /tmp; A=1 \"ev\"il --more'",
+        "bash -lc 'DIR/other/harmless | cat'",
+        "env sh -c 'exec evil'",
+        "sh DIR/bin/evil",
+        "busybox evil",
+    ];
+    let admitted =
+        ["fine", "fine evil", "DIR/bin/fine evil", "env fine", "sh -c 'exec fine'", "evil2"];
+    check(r#"["evil", "*"]"#, &refused, &admitted);
+    let scratch = home(&format!(
+        "[[deny]]\ncommand = [\"{}\", \"*\"]\n",
+        Scratch::new().path("bin/evil").display()
+    ));
+    assert!(!is_refused(&scratch, "evil"), "another path");
+}
+
+#[test]
+fn a_path_in_a_rule_is_a_file() {
+    let scratch = home("");
+    let evil = scratch.path("bin/evil").display().to_string();
+    scratch.write(POLICY, format!("[[deny]]\ncommand = [\"{evil}\", \"*\"]\n"));
+    for line in ["evil", "DIR/bin/evil x", "DIR/other/harmless", "env evil", "sh -c 'evil x'"] {
+        assert!(is_refused(&scratch, line), "{line}");
+    }
+    assert!(!is_refused(&scratch, "fine"));
+}
+
+#[test]
+fn of_a_file_that_is_many_programs_one_is_denied() {
+    check(
+        r#"["evil2", "*"]"#,
+        &["evil2", "DIR/many/evil2", "busybox evil2"],
+        &["fine2", "busybox fine2"],
+    );
+    check(r#"["busybox", "*"]"#, &["evil2", "fine2", "busybox x"], &["fine"]);
+}
+
+#[test]
+fn a_denied_package_is_denied_whoever_runs_it() {
+    let refused = [
+        "npx -y evil-server",
+        "npx evil-server@1.2.3 --more",
+        "npx --yes --package=evil-server@latest run",
+        "npx -p evil-server run",
+        "DIR/bin/npx -y evil-server",
+        "npm exec -- evil-server",
+        "pnpm dlx evil-server",
+        "bunx evil-server",
+        "env npx evil-server",
+        "sh -c 'npx --yes evil-server@2'",
+    ];
+    let admitted =
+        ["npx -y fine-server", "npx -y evil-server-2", "uvx evil-server", "npx @x/evil-server"];
+    check(r#"["npx", "-y", "evil-server"]"#, &refused, &admitted);
+    check(
+        r#"["uvx", "evil_server"]"#,
+        &[
+            "uvx evil-server",
+            "uvx --from Evil.Server==1 run",
+            "uv tool run evil_server[x]",
+            "pipx run evil-server",
+        ],
+        &["npx evil_server", "uvx fine"],
+    );
+}
+
+/// What a rule allows is words. What decides which code they run has to be the user's own.
+#[test]
+fn variables_that_choose_code_do_not_go_with_an_allowed_command() {
+    let scratch = home("");
+    let demo = demo_path();
+    let command = json!([demo, "*"]);
+    scratch.write(
+        POLICY,
+        format!("mode = \"strict\"\n[[allow]]\nkind = \"command\"\ncommand = {command}\n"),
+    );
+    let define = |file: &str, env: serde_json::Value| {
+        let server = json!({ "command": demo, "env": env });
+        scratch.write(file, json!({ "mcpServers": { "s": server } }).to_string());
+    };
+    let call = |word: &str, more: &[&str]| {
+        let words = [&["call", word, "echo", "text=hi"][..], more].concat();
+        let mut command = scratch.mcpmini(words);
+        run(command.current_dir(scratch.path("p")))
+    };
+    let name = format!("exec:{demo}");
+    for variable in
+        ["LD_PRELOAD=/x.so", "NODE_OPTIONS=-r /x.js", "PATH=/x", "GIT_SSH_COMMAND=x", "BASH_ENV=x"]
+    {
+        let refused = call(&name, &["--env", variable]);
+        assert_eq!((refused.code, &*refused.out), (8, ""), "{variable}: {}", refused.err);
+        let named = variable.split('=').next().unwrap();
+        let told = format!("but {named} is set for it and decides what that runs");
+        assert!(refused.err.contains(&told), "{}", refused.err);
+    }
+    assert_eq!(call(&name, &["--env", "TOKEN=x"]).code, 0);
+    // The user's own file may say so, a project's may not.
+    define(".config/mcpmini/config.json", json!({ "GIT_PAGER": "cat" }));
+    let own = call("s", &[]);
+    assert_eq!((own.code, &*own.out), (0, "hi\n"), "{}", own.err);
+    define("p/.mcp.json", json!({ "GIT_PAGER": "cat" }));
+    let told = run(scratch.mcpmini(["approve", "s"]).current_dir(scratch.path("p"))).err;
+    let digest = super::digest_in(&told);
+    let approve = ["approve", "s", "--accept", &digest];
+    assert_eq!(run(scratch.mcpmini(approve).current_dir(scratch.path("p"))).code, 0);
+    assert_eq!(call("s", &[]).code, 8);
+    assert_eq!(call("user:s", &[]).code, 0);
+    // Without such a rule they are the user's business.
+    scratch.write(POLICY, "mode = \"tofu\"\n");
+    assert_eq!(call(&name, &["--env", "GIT_PAGER=cat"]).code, 0);
+}
+
+#[test]
+fn an_allowed_command_is_the_same_everywhere() {
+    let scratch = home("[[allow]]\nkind = \"command\"\ncommand = [\"./srv\"]\n");
+    let outcome = run(&mut scratch.mcpmini(["policy", "check", "exec:./srv"]));
+    assert_eq!(outcome.code, 9);
+    assert!(
+        outcome.err.contains("policy.toml:1: allow: command names its program by a relative"),
+        "{}",
+        outcome.err
+    );
+}
+
+/// A file says where a server was added from. That counts where the file is believed.
+#[test]
+fn what_was_added_from_a_registry_can_be_allowed() {
+    let check = |rule: &str, entry: serde_json::Value, word: &str, more: &[&str]| {
+        let scratch = home(&format!("mode = \"strict\"\n[[allow]]\nkind = \"registry\"\n{rule}\n"));
+        let mut server = json!({ "command": "bin/fine" });
+        server.as_object_mut().unwrap().extend(entry.as_object().unwrap().clone());
+        let file = json!({ "mcpServers": { "s": server } }).to_string();
+        for name in [".config/mcpmini/config.json", "other.json", "p/.mcp.json"] {
+            scratch.write(name, &file);
+        }
+        let words = [&["policy", "check", word][..], more].concat();
+        let mut command = scratch.mcpmini(words);
+        let outcome = run(command.current_dir(scratch.path("p")));
+        assert!([0, 8].contains(&outcome.code), "{}", outcome.err);
+        outcome.code == 0
+    };
+    let entry = |name: &str| json!({ "registry": name });
+    let acme = "namespaces = [\"com.acme/*\"]";
+    assert!(check(acme, entry("com.acme/weather@1.2.0"), "user:s", &[]));
+    assert!(check(acme, entry("com.acme/weather"), "user:s", &[]));
+    assert!(!check(acme, entry("com.acme.evil/weather"), "user:s", &[]));
+    assert!(!check(acme, entry("com.acme/a/b"), "user:s", &[]));
+    assert!(!check(acme, json!({}), "user:s", &[]));
+    assert!(!check(acme, entry("com.acme/weather"), "project:s", &[]), "anybody can write that");
+    assert!(!check(acme, entry("com.acme/weather"), "s", &["--config", "../other.json"]));
+    assert!(!check(acme, entry("com.acme/weather"), "user:s", &["--arg", "x"]));
+    assert!(!check(acme, entry("com.acme/weather"), "user:s", &["--env", "LD_PRELOAD=x"]));
+    assert!(check(acme, entry("com.acme/weather"), "user:s", &["--env", "TOKEN=x"]));
+    let one = "namespaces = [\"com.acme/weather\"]";
+    assert!(check(one, entry("com.acme/weather@2"), "user:s", &[]));
+    assert!(!check(one, entry("com.acme/weather2"), "user:s", &[]));
+    let ours = "base = \"https://r.example/\"\nnamespaces = [\"com.acme/*\"]";
+    let there = json!({ "registry": "com.acme/x@1", "registryUrl": "https://r.example" });
+    assert!(check(ours, there.clone(), "user:s", &[]));
+    assert!(!check(ours, entry("com.acme/x@1"), "user:s", &[]));
+    assert!(!check(acme, there, "user:s", &[]));
+}
