@@ -163,8 +163,8 @@ pub fn contents(result: &str, document: &mut Document) -> Vec<Resource> {
 pub(super) fn blocks<'a>(content: &'a str, document: &mut Document) -> Vec<Block<'a>> {
     // One block alone, without its array.
     if content.starts_with('{') {
-        let members: Vec<_> = scan::members(content).collect();
-        let long = long_text(content, &members).map(Text::Long).map(Kind::Text);
+        let found = LONG_TEXT.map(|name| scan::member(content, name));
+        let long = long_text(content, found).map(Text::Long).map(Kind::Text);
         return vec![match long {
             Some(kind) => Block { kind, text: content },
             None => block(content, document),
@@ -174,8 +174,8 @@ pub(super) fn blocks<'a>(content: &'a str, document: &mut Document) -> Vec<Block
         return scan::elements(content).map(|text| block(text, document)).collect();
     }
     let mut blocks = Vec::new();
-    scan::objects(content, |text, members| {
-        blocks.push(match long_text(text, members) {
+    scan::objects(content, LONG_TEXT, |text, found| {
+        blocks.push(match long_text(text, found) {
             Some(long) => Block { kind: Kind::Text(Text::Long(long)), text },
             None => block(text, document),
         });
@@ -191,13 +191,15 @@ fn block<'a>(text: &'a str, document: &mut Document) -> Block<'a> {
     Block { kind, text }
 }
 
+/// What must be known of a block to see whether it is a long text.
+const LONG_TEXT: [&str; 2] = ["type", "text"];
+
 /// The text of a long block of text, as it came.
-fn long_text<'a>(block: &str, members: &[(Cow<'a, str>, &'a str)]) -> Option<&'a str> {
-    let last = |name: &str| members.iter().rfind(|(key, _)| key == name).map(|(_, value)| *value);
-    if block.len() < LONG || last("type") != Some("\"text\"") {
+fn long_text<'a>(block: &str, [kind, text]: [Option<&'a str>; 2]) -> Option<&'a str> {
+    if block.len() < LONG || kind != Some("\"text\"") {
         return None;
     }
-    last("text").filter(|text| text.starts_with('"'))
+    text.filter(|text| text.starts_with('"'))
 }
 
 fn kind<'a>(block: Node<'_>) -> Option<Kind<'a>> {

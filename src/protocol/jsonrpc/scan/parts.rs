@@ -50,42 +50,46 @@ pub fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 
 /// Goes through the elements of the array that `text` is, and on the way through the members of
 /// those that are objects: for arrays that are too long to be gone through twice. `take` gets each
-/// element as its text, with its members.
+/// element as its text, with the values of the members that have these names.
 ///
 /// ```
 /// use mcpmini::protocol::jsonrpc::scan;
 /// let mut seen = Vec::new();
-/// scan::objects(r#"[{"a": 1}, 2]"#, |text, members| seen.push((text, members.len())));
-/// assert_eq!(seen, [(r#"{"a": 1}"#, 1), ("2", 0)]);
+/// scan::objects(r#"[{"a": 1, "c": 2}, 3]"#, ["a", "b"], |text, found| seen.push((text, found)));
+/// assert_eq!(seen, [(r#"{"a": 1, "c": 2}"#, [Some("1"), None]), ("3", [None; 2])]);
 /// ```
-pub fn objects<'a>(text: &'a str, mut take: impl FnMut(&'a str, &[(Cow<'a, str>, &'a str)])) {
+pub fn objects<'a, const N: usize>(
+    text: &'a str,
+    names: [&str; N],
+    mut take: impl FnMut(&'a str, [Option<&'a str>; N]),
+) {
     let Some(mut cursor) = Parts::new(text, b'[').cursor else { return };
-    let mut members = Vec::new();
     while let Ok(true) = cursor.element() {
-        members.clear();
         let start = cursor.at;
-        let is_whole = match cursor.peek() {
-            Some(b'{') => object(text, &mut cursor, &mut members),
-            _ => cursor.value().map(drop),
+        let found = match cursor.peek() {
+            Some(b'{') => object(text, &mut cursor, names),
+            _ => cursor.value().map(|_| [None; N]),
         };
-        if is_whole.is_err() {
-            return;
-        }
-        take(&text[start..cursor.at], &members);
+        let Ok(found) = found else { return };
+        take(&text[start..cursor.at], found);
     }
 }
 
-/// Steps over an object and collects its members.
-fn object<'a>(
+/// Steps over an object and finds the members with these names; of several, the last.
+fn object<'a, const N: usize>(
     text: &'a str,
     cursor: &mut Cursor<'a>,
-    members: &mut Vec<(Cow<'a, str>, &'a str)>,
-) -> Result<(), Syntax> {
+    names: [&str; N],
+) -> Result<[Option<&'a str>; N], Syntax> {
+    let mut found = [None; N];
     cursor.enter();
     while let Some(key) = cursor.key()? {
-        members.push((key, &text[cursor.value()?]));
+        let value = &text[cursor.value()?];
+        if let Some(at) = names.iter().position(|name| *name == key) {
+            found[at] = Some(value);
+        }
     }
-    Ok(())
+    Ok(found)
 }
 
 /// A cursor inside the object or array, until its end.
@@ -143,31 +147,25 @@ mod tests {
 
     #[test]
     fn objects_are_seen_with_their_members() {
-        let check = |text: &str, expected: &[(&str, &[(&str, &str)])]| {
+        let check = |text: &str, expected: &[(&str, [Option<&str>; 2])]| {
             let mut seen = Vec::new();
-            objects(text, |element, members| seen.push((element.to_owned(), members.to_vec())));
-            let expected: Vec<_> = expected
-                .iter()
-                .map(|(element, members)| {
-                    let members = members.iter().map(|(key, value)| (Cow::Borrowed(*key), *value));
-                    ((*element).to_owned(), members.collect())
-                })
-                .collect();
+            objects(text, ["a", "b"], |element, found| seen.push((element, found)));
             assert_eq!(seen, expected, "{text}");
         };
         check("[]", &[]);
         check("{}", &[]);
         check(
-            r#"[ {"a": "]}", "b":{"c":[1]}} , {}, [{"a":1}],7]"#,
+            r#"[ {"a": "]}", "c":[2], "b":{"c":[1]}} , {}, [{"a":1}],7,{"a":1,"\u0061":2}]"#,
             &[
-                (r#"{"a": "]}", "b":{"c":[1]}}"#, &[("a", "\"]}\""), ("b", r#"{"c":[1]}"#)]),
-                ("{}", &[]),
-                (r#"[{"a":1}]"#, &[]),
-                ("7", &[]),
+                (r#"{"a": "]}", "c":[2], "b":{"c":[1]}}"#, [Some("\"]}\""), Some(r#"{"c":[1]}"#)]),
+                ("{}", [None; 2]),
+                (r#"[{"a":1}]"#, [None; 2]),
+                ("7", [None; 2]),
+                (r#"{"a":1,"\u0061":2}"#, [Some("2"), None]),
             ],
         );
-        check(r#"[{"a":1},{"a":}]"#, &[(r#"{"a":1}"#, &[("a", "1")])]);
-        check(r#"[{"a":1} {"a":2}]"#, &[(r#"{"a":1}"#, &[("a", "1")])]);
+        check(r#"[{"a":1},{"a":}]"#, &[(r#"{"a":1}"#, [Some("1"), None])]);
+        check(r#"[{"a":1} {"a":2}]"#, &[(r#"{"a":1}"#, [Some("1"), None])]);
     }
 
     #[test]
