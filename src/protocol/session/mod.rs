@@ -19,6 +19,7 @@ mod event;
 mod input;
 mod listen;
 mod log_level;
+mod write;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
@@ -36,11 +37,10 @@ use self::input::Requests;
 use super::json::Json;
 use super::jsonrpc::id::Echo;
 use super::jsonrpc::{self, ErrorObject, Id, Malformed, Message, Notification, Response, scan};
-use super::message::{Delivery, Fault, Head, Incoming, Outgoing};
+use super::message::{Fault, Incoming, Outgoing};
 use super::method;
 use super::model::log::Level;
 use super::opening::Certainty;
-use super::params::Params;
 use super::pending::{Found, Pending};
 use super::revision::{Questions, Revision};
 
@@ -420,57 +420,5 @@ impl Session {
 
     fn transmit(&mut self, outgoing: Outgoing) {
         self.output.push_back(Output::Transmit(outgoing));
-    }
-
-    /// Sends a request and returns its number.
-    fn request(
-        &mut self,
-        purpose: Purpose,
-        revision: &'static Revision,
-        call: &Call,
-        more: &[(&str, &str)],
-    ) -> u64 {
-        let id = self.pending.register(purpose);
-        let number = id.to_string();
-        let facts = method::facts(&call.method);
-        let name = facts
-            .mirrored
-            .and_then(|name| Some(scan::unescape(call.params.get(name)?)?.into_owned()));
-        let context = match self.context.take_if(|context| context.is_of(revision)) {
-            Some(context) => context,
-            None => Context::new(&self.profile, revision),
-        };
-        let meta = context.meta(matches!(purpose, Purpose::Call(_)));
-        let token = facts.may_ask.then_some(&*number);
-        let room = call.params.room() + meta.room() + 64;
-        let text_ids = self.profile.text_ids;
-        let body = jsonrpc::encode::request_with(&number, text_ids, &call.method, room, |line| {
-            call.params.write(line, more, meta, token);
-        });
-        self.context = Some(context);
-        let (method, mirrored) = (call.method.clone(), call.mirrored.clone());
-        let head = Head { revision, method, name, mirrored };
-        self.transmit(Outgoing::Deliver(Delivery { id: Some(id), head, body }));
-        id
-    }
-
-    /// A notification in the revision in use, not yet sent.
-    fn notification(
-        &self,
-        revision: &'static Revision,
-        method: &'static str,
-        params: &Params,
-    ) -> Delivery {
-        let head = Head { revision, method: method.into(), name: None, mirrored: Vec::new() };
-        let body = jsonrpc::encode::notification(method, Some(&params.to_json()));
-        Delivery { id: None, head, body }
-    }
-
-    fn respond(&mut self, id: &Id, answer: &Result<String, ErrorObject>) {
-        let revision =
-            self.stage.revision().unwrap_or(Revision::newest(super::revision::Era::Legacy));
-        let head = Head { revision, method: "".into(), name: None, mirrored: Vec::new() };
-        let body = jsonrpc::encode::response(id, answer.as_ref().map(String::as_str));
-        self.transmit(Outgoing::Deliver(Delivery { id: None, head, body }));
     }
 }
