@@ -5,7 +5,9 @@
 //! | `curl_global_init` replaced | Linux | see `src/main.rs` |
 //! | no tables for unwinding | static binary | a twentieth of its size |
 //! | nothing before `main` | static binary | see `scripts/link/static.ld` |
-//! | functions of a call side by side | static binary | fewer pages to load |
+//! | functions and data of a call side by side | static binary | fewer pages to load |
+//! | nothing made read-only after the start | static binary | nobody would do it there |
+//! | a map of what is in it | static binary | see `scripts/size-table` |
 //!
 //! The last one needs the linker that comes with Rust. Without it the binary is the same, and its
 //! functions stand where they happen to.
@@ -14,14 +16,18 @@ use std::env::var;
 use std::path::Path;
 use std::process::Command;
 
-/// Which functions a call goes through, made by `scripts/order-functions`.
+/// Which functions a call goes through, and which variables without a value from the start it uses;
+/// made by `scripts/order-functions`.
 const ORDER: &str = "scripts/link/order.txt";
+
+/// Which constants and other variables it uses, made by the same.
+const DATA: &str = "scripts/link/order.ld";
 
 /// What is left out of the static binary.
 const SCRIPT: &str = "scripts/link/static.ld";
 
 fn main() {
-    for file in ["scripts/build.rs", ORDER, SCRIPT] {
+    for file in ["scripts/build.rs", ORDER, DATA, SCRIPT] {
         println!("cargo::rerun-if-changed={file}");
     }
     let target = |what: &str| var(format!("CARGO_CFG_TARGET_{what}")).unwrap_or_default();
@@ -35,6 +41,13 @@ fn main() {
     let here = var("CARGO_MANIFEST_DIR").expect("cargo says where the package is");
     link(&format!("-T{here}/{SCRIPT}"));
     link("--no-eh-frame-hdr");
+    // musl makes nothing read-only in a program that it does not relocate: what is set apart for
+    // it would only take pages.
+    link("-znorelro");
+    let out = var("OUT_DIR").expect("cargo says where to write");
+    // PROFILE/build/PACKAGE/out
+    let profile = Path::new(&out).ancestors().nth(3).expect("that is deep in the target directory");
+    link(&format!("-Map={}/mcpmini.map", profile.display()));
     let directory = linker_of_rust();
     if let Some(directory) = &directory {
         println!("cargo::rustc-link-arg-bins=-B{directory}");
@@ -45,6 +58,7 @@ fn main() {
         // Names change with the compiler. Those that are not there any more are of no use, and of
         // no harm.
         link("--no-warn-symbol-ordering");
+        link(&format!("-T{here}/{DATA}"));
     }
 }
 

@@ -5,6 +5,8 @@
 mod nursery;
 #[cfg(target_env = "musl")]
 mod start;
+#[cfg(target_env = "musl")]
+mod unwind;
 
 use std::ffi::OsString;
 

@@ -11,8 +11,9 @@
 //!              └──▶ free 2        ▲ next
 //! ```
 //!
-//! Blocks have sizes of a power of two, of which the smallest is their alignment. Long blocks come
-//! from musl, and so do all when the room is used up, or when two threads ask at the same moment.
+//! Blocks have one of four sizes between a power of two and the next, all multiples of 16 bytes, which
+//! is their alignment. Long blocks come from musl, and so do all when the room is used up, or when two
+//! threads ask at the same moment.
 
 #![allow(unsafe_code, reason = "an allocator hands out raw memory")]
 
@@ -24,11 +25,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// How much there is, in bytes. Pages that are not used cost nothing.
 const ROOM: usize = 1 << 20;
 
-/// The smallest block is 16 bytes long, and every block is aligned to that.
-const SMALLEST: u32 = 4;
+/// The smallest block, in bytes. Every block is aligned to that.
+const SMALLEST: usize = 16;
 
-/// The largest block is 16 KiB long.
-const LARGEST: u32 = 14;
+/// The largest block, in bytes.
+const LARGEST: usize = 16 << 10;
 
 /// Blocks from this size on are asked to be of large pages, in bytes.
 #[cfg(target_os = "linux")]
@@ -37,11 +38,13 @@ const HUGE: usize = 4 << 20;
 #[cfg(target_os = "linux")]
 const PAGE: usize = 4 << 10;
 
-const SIZES: usize = (LARGEST - SMALLEST + 1) as usize;
+/// The number of the largest size.
+const LAST: usize = Size::of(LARGEST).number;
 
 /// Small blocks from its own room, all others from the system.
+// What is always used stands before what mostly is not, so that it shares a page with others.
+#[repr(C)]
 pub(crate) struct Nursery {
-    // What is always used stands before what mostly is not, so that it shares a page with others.
     is_busy: AtomicBool,
     books: UnsafeCell<Books>,
     room: UnsafeCell<Room>,
@@ -57,7 +60,7 @@ struct Books {
     /// Where the part begins that was never handed out.
     next: usize,
     /// For every size the block that was freed last. Each begins with the address of the one before.
-    freed: [Option<NonNull<Freed>>; SIZES],
+    freed: [Option<NonNull<Freed>>; LAST + 1],
 }
 
 struct Freed {
@@ -72,7 +75,7 @@ impl Nursery {
     pub(crate) const fn new() -> Nursery {
         Nursery {
             is_busy: AtomicBool::new(false),
-            books: UnsafeCell::new(Books { next: 0, freed: [None; SIZES] }),
+            books: UnsafeCell::new(Books { next: 0, freed: [None; LAST + 1] }),
             room: UnsafeCell::new(Room { _bytes: [0; ROOM] }),
         }
     }
@@ -115,11 +118,11 @@ impl Nursery {
     /// A block that was freed, or a new one; `None` when the system has to help.
     #[inline(always)]
     fn take(&self, layout: Layout) -> Option<NonNull<u8>> {
-        let size = size_of_block(layout)?;
+        let size = Size::for_layout(layout)?;
         self.with_books(|books| {
-            let freed = &mut books.freed[(size - SMALLEST) as usize];
+            let freed = &mut books.freed[size.number];
             let mut begin = books.next;
-            if layout.align() > 1 << SMALLEST {
+            if layout.align() > SMALLEST {
                 // Rare, and so not looked for among those that were freed.
                 let address = self.start().addr() + begin;
                 begin += address.wrapping_neg() & (layout.align() - 1);
@@ -128,7 +131,7 @@ impl Nursery {
                 *freed = unsafe { block.as_ref() }.before;
                 return Some(block.cast());
             }
-            let end = begin + (1 << size);
+            let end = begin + size.bytes;
             if end > ROOM {
                 return None;
             }
@@ -141,9 +144,9 @@ impl Nursery {
     /// Takes a block back. When the books are in use it is lost, which is rare and harmless.
     #[inline(always)]
     fn give(&self, block: *mut u8, layout: Layout) {
-        let size = size_of_block(layout);
+        let size = Size::for_layout(layout);
         self.with_books(|books| {
-            let freed = &mut books.freed[(size? - SMALLEST) as usize];
+            let freed = &mut books.freed[size?.number];
             let block: NonNull<Freed> = NonNull::new(block)?.cast();
             // SAFETY: the block is ours again; it has room for an address and is aligned for one.
             unsafe { block.write(Freed { before: *freed }) };
@@ -153,14 +156,34 @@ impl Nursery {
     }
 }
 
-/// The size of the block for something, as a power of two; `None` when that is too long.
-#[inline(always)]
-fn size_of_block(layout: Layout) -> Option<u32> {
-    if layout.size() > 1 << LARGEST || layout.align() > 1 << LARGEST {
-        return None;
+/// The size of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Size {
+    /// Its place in the order of sizes.
+    number: usize,
+    bytes: usize,
+}
+
+impl Size {
+    /// The size of the block for so many bytes, of which there is at least one.
+    #[inline(always)]
+    const fn of(bytes: usize) -> Size {
+        let longest = bytes - 1;
+        // Every multiple of 16 bytes up to 128, then four sizes for each power of two.
+        let power = (longest | 64).ilog2();
+        let step = power - 2;
+        let steps = longest >> step;
+        Size { number: steps + 4 * (power as usize - 6), bytes: (steps + 1) << step }
     }
-    let longest = layout.size().max(1 << SMALLEST) - 1;
-    Some(usize::BITS - longest.leading_zeros())
+
+    /// The size of the block for something; `None` when that is too long.
+    #[inline(always)]
+    fn for_layout(layout: Layout) -> Option<Size> {
+        if layout.size() > LARGEST || layout.align() > LARGEST {
+            return None;
+        }
+        Some(Size::of(layout.size().max(1)))
+    }
 }
 
 // SAFETY: a block is handed out once until it is given back, is as long and as aligned as asked for,
@@ -201,7 +224,7 @@ unsafe impl GlobalAlloc for Nursery {
         }
         // SAFETY: the caller promises that the size is not too large.
         let wanted = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
-        if size_of_block(wanted) == size_of_block(layout) {
+        if Size::for_layout(wanted) == Size::for_layout(layout) {
             return block;
         }
         // SAFETY: the new block is another one than the old, and both are as long as what is copied.
@@ -227,18 +250,28 @@ mod tests {
     }
 
     #[test]
-    fn blocks_have_the_next_power_of_two() {
-        let check = |size, align, expected: Option<u32>| {
-            assert_eq!(size_of_block(layout(size, align)), expected, "{size} bytes");
+    fn blocks_have_the_next_of_four_sizes() {
+        let check = |size, align, expected: Option<(usize, usize)>| {
+            let found = Size::for_layout(layout(size, align));
+            assert_eq!(found.map(|size| (size.number, size.bytes)), expected, "{size} bytes");
         };
-        check(0, 1, Some(4));
-        check(1, 16, Some(4));
-        check(16, 1, Some(4));
-        check(17, 1, Some(5));
-        check(32, 1, Some(5));
-        check(16 << 10, 8, Some(14));
-        check((16 << 10) + 1, 8, None);
-        check(64, 32, Some(6));
+        check(0, 1, Some((0, 16)));
+        check(1, 16, Some((0, 16)));
+        check(16, 1, Some((0, 16)));
+        check(17, 1, Some((1, 32)));
+        check(64, 32, Some((3, 64)));
+        check(128, 1, Some((7, 128)));
+        check(129, 1, Some((8, 160)));
+        check(2736, 8, Some((25, 3072)));
+        check(LARGEST, 8, Some((LAST, LARGEST)));
+        check(LARGEST + 1, 8, None);
+        check(8, 2 * LARGEST, None);
+        for size in 1..=LARGEST {
+            let block = Size::of(size);
+            assert!(size <= block.bytes && block.bytes.is_multiple_of(SMALLEST), "{size} bytes");
+            let is_tight = size <= 128 || block.bytes < size + size.div_ceil(4);
+            assert!(is_tight && Size::of(block.bytes) == block, "{size} bytes");
+        }
     }
 
     /// Takes, fills, resizes and gives back blocks, and checks that each keeps what is in it.
@@ -303,18 +336,18 @@ mod tests {
             let first = NURSERY.alloc(layout(100, 8));
             assert!(NURSERY.is_ours(first));
             NURSERY.dealloc(first, layout(100, 8));
-            assert_eq!(NURSERY.alloc(layout(128, 1)), first);
-            assert_ne!(NURSERY.alloc(layout(128, 1)), first);
+            assert_eq!(NURSERY.alloc(layout(112, 1)), first);
+            assert_ne!(NURSERY.alloc(layout(112, 1)), first);
         }
     }
 
     #[test]
     fn when_the_room_is_used_up_the_system_helps() {
         static NURSERY: Nursery = Nursery::new();
-        let size = layout(1 << LARGEST, 1);
+        let size = layout(LARGEST, 1);
         // SAFETY: as in `use_blocks`.
         unsafe {
-            let blocks: Vec<_> = (0..ROOM >> LARGEST).map(|_| NURSERY.alloc(size)).collect();
+            let blocks: Vec<_> = (0..ROOM / LARGEST).map(|_| NURSERY.alloc(size)).collect();
             assert!(blocks.iter().all(|block| NURSERY.is_ours(*block)));
             let other = NURSERY.alloc(size);
             assert!(!other.is_null() && !NURSERY.is_ours(other));

@@ -49,7 +49,7 @@ pub(super) async fn run(
         contact.warm_up().await?;
         let opened = begun.elapsed();
         let tool = call::tool(&call, &words, &mut contact).await?;
-        let (params, mirrored) = call::prepare(&call, &words, &contents, tool.as_ref())?;
+        let (params, mirrored) = call::prepare(&call, &words, &contents, tool.as_ref(), &contact)?;
         let request = contact.prepare(method::CALL_TOOL, params, mirrored);
         measure(run, bench, &mut contact, request, opened).await
     };

@@ -94,7 +94,7 @@ async fn send(
     let asks_for_task = call.task && task::must_be_asked_for(contact, tool.as_ref()).await?;
     let mut retried = false;
     loop {
-        let (params, mirrored) = prepare(call, words, contents, tool.as_ref())?;
+        let (params, mirrored) = prepare(call, words, contents, tool.as_ref(), contact)?;
         let params = if asks_for_task { params.with("task", "{}") } else { params };
         let request = contact.prepare(method::CALL_TOOL, params, mirrored);
         let repeatable = tool.as_ref().is_some_and(|tool| tool.annotations.is_repeatable());
@@ -139,7 +139,7 @@ fn rehearse(
         true => None,
         false => dry_run::stored_tool(contact, &call.tool, words.needs_schema())?,
     };
-    let (params, mirrored) = prepare(call, words, contents, tool.as_ref())?;
+    let (params, mirrored) = prepare(call, words, contents, tool.as_ref(), contact)?;
     let is_asked = contact.known_revision().is_some_and(|known| known.tasks == Tasks::Asked);
     let params = match call.task && is_asked && task::may_run_as_task(tool.as_ref()) {
         true => params.with("task", "{}"),
@@ -214,18 +214,20 @@ fn output_schema(call: &Call, tool: Option<&Tool>) -> Result<String, Error> {
     }
 }
 
-/// The parameters of the call, and the arguments to mirror into headers.
+/// The parameters of the call, and the arguments to mirror into headers, if it has any.
 pub(super) fn prepare(
     call: &Call,
     words: &Words,
     contents: &[Vec<u8>],
     tool: Option<&Tool>,
+    contact: &Contact<'_>,
 ) -> Result<(Params, Vec<(String, String)>), Error> {
     // The same words are judged in the same way whether the tool happens to be known or not.
     let schema = tool.filter(|_| words.needs_schema()).map(Tool::schema);
     let options = Options { check: !call.no_check };
     let arguments = arguments::build(words, contents, schema.as_ref(), options)?;
-    let mirrored = tool.map_or(Ok(Vec::new()), |tool| mirrored(tool, &arguments))?;
+    let annotated = tool.filter(|_| contact.is_http());
+    let mirrored = annotated.map_or(Ok(Vec::new()), |tool| mirrored(tool, &arguments))?;
     let params = Params::new().with("name", json::string(&call.tool)).with("arguments", arguments);
     Ok((params, mirrored))
 }

@@ -114,6 +114,14 @@ impl Catalog {
                 contact.watcher.consent.note_no_list();
                 Ok(None)
             }
+            Err(error) if matches!(error.exit, Exit::Timeout | Exit::Protocol) => {
+                let text = format!(
+                    "the tools were asked for, to hold \"{name}\" to what was accepted: {}",
+                    error.message
+                );
+                let error = Error { message: text, ..error };
+                Err(error.hint("MCPMINI_TRUST=off asks for none, and holds the server to nothing"))
+            }
             Err(error) => Err(error),
         }
     }
@@ -190,13 +198,13 @@ impl Catalog {
         };
         // A tool whose arguments cannot be mirrored as it demands must not be called (2026-07-28,
         // Schema Extension). Elsewhere than over HTTP nothing is mirrored.
-        let annotations = headers::mirrored(tool.input_schema().unwrap_or("{}"));
-        match annotations {
-            Err(why) if mirrors => {
+        let annotated = mirrors.then(|| headers::mirrored(tool.input_schema().unwrap_or("{}")));
+        match annotated {
+            Some(Err(why)) => {
                 contact.run.warn(&format!("left out the tool \"{}\": {why}", tool.name));
                 self.rejected.push((tool.name, why.to_string()));
             }
-            _ => self.tools.push(tool),
+            Some(Ok(_)) | None => self.tools.push(tool),
         }
     }
 }

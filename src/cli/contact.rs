@@ -45,8 +45,6 @@ const HURRY: Duration = Duration::from_millis(50);
 pub(super) struct Contact<'a> {
     pub(super) run: &'a Run<'a>,
     pub(super) server: config::Server,
-    /// The hash of the server's definition alone, whatever the command line adds to it.
-    pub(super) definition: config::Digest,
     pub(super) lists: Lists,
     pub(super) eras: Eras,
     /// When everything must be over.
@@ -117,7 +115,6 @@ impl<'a> Contact<'a> {
             deadline: run.deadline,
             max_time: run.settings.max_time,
             certainty: OnceCell::new(),
-            definition: resolved.identity(),
             server,
             executor,
             link: None,

@@ -94,23 +94,26 @@ pub fn main(env: &Env) -> Exit {
     }
     let variable = |name: &str| env.setting(name).and_then(|value| value.into_string().ok());
     let words = env.args.iter().skip(1).cloned().collect();
-    let invocation = match parse(words) {
-        Ok(invocation) => invocation,
-        Err(stop) => return say_farewell(&stop.farewell(&variable, Stream::is_terminal)),
-    };
-    let settings = match invocation.settings(&variable) {
-        Ok(settings) => settings,
-        Err(mistake) => {
-            let stop = Stop::late(mistake, &invocation.globals);
-            return say_farewell(&stop.farewell(&variable, Stream::is_terminal));
-        }
-    };
-    let run = Run::new(&invocation, settings, env);
+    let understood = parse(words).and_then(|invocation| {
+        let settings = invocation.settings(&variable);
+        let settings = settings.map_err(|mistake| Stop::late(mistake, &invocation.globals))?;
+        Ok((invocation, settings))
+    });
+    match understood {
+        Ok((invocation, settings)) => carry_out(&Run::new(&invocation, settings, env)),
+        Err(stop) => say_farewell(&stop.farewell(&variable, Stream::is_terminal)),
+    }
+}
+
+/// Carries out a command.
+// In a function of its own, as its stack is large.
+#[inline(never)]
+fn carry_out(run: &Run<'_>) -> Exit {
     let executor = LocalExecutor::new();
-    let outcome = begin(&run).and_then(|()| {
+    let outcome = begin(run).and_then(|()| {
         let work = async {
-            policy::prepare(&run).await?;
-            work(&run, &executor).await
+            policy::prepare(run).await?;
+            work(run, &executor).await
         };
         let outcome = reactor::block_on(reactor::with_tasks(&executor, work));
         run.check_trace();
@@ -156,6 +159,8 @@ fn begin(run: &Run<'_>) -> Result<(), Error> {
 /// largest, and on the stack.
 type Work<'a> = Pin<Box<dyn Future<Output = Result<Exit, Error>> + 'a>>;
 
+// In a function of its own: every future is on the stack before it is in memory.
+#[inline(never)]
 fn work<'a>(run: &'a Run<'a>, executor: &'a LocalExecutor<'static>) -> Work<'a> {
     match run.command() {
         Command::Call(call) => Box::pin(call::run(run, call, executor)),

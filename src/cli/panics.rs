@@ -36,6 +36,8 @@ fn error(panic: &PanicHookInfo<'_>) -> Error {
     let text = format!("internal error: {what}{}", place.unwrap_or_default());
     Error::new(Exit::Bug, text).hint(match what.contains("Too many open files") {
         true => "this process may open too few files: see `ulimit -n`",
+        // The static binary has no tables to walk the stack by.
+        false if cfg!(target_env = "musl") => "please report it",
         false => "please report it, with RUST_BACKTRACE=1",
     })
 }

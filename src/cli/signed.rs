@@ -22,6 +22,9 @@ const PUBLIC_ROOT: &str = "the public sigstore, as it was when this program was 
 pub(super) const BUNDLE: &str =
     "application/vnd.dev.sigstore.bundle.v0.3+json, application/json;q=0.9";
 
+/// What a domain's keys are asked for as.
+pub(super) const DID_DOCUMENT: &str = "application/did+json, application/json;q=0.9";
+
 /// What no signature of a card says.
 const UNVERIFIED: [&str; 2] = [
     "that the server which answers is the one that the card describes",

@@ -32,14 +32,14 @@ pub(super) struct Watcher<'a> {
     /// What the server said to have changed.
     pub(super) changes: Changes,
     /// What the server is held to.
-    pub(super) consent: Consent<'a>,
+    pub(super) consent: Box<Consent<'a>>,
 }
 
 impl<'a> Watcher<'a> {
     pub(super) fn new(
         run: &'a Run<'a>,
         server: &str,
-        consent: Consent<'a>,
+        consent: Box<Consent<'a>>,
     ) -> Result<Watcher<'a>, Error> {
         Ok(Watcher {
             answers: Answers::read(run, server)?,

@@ -21,8 +21,13 @@ impl Digest {
 
     /// The 64 hexadecimal digits.
     pub fn hex(&self) -> String {
-        let digit = |value: u8| char::from_digit(value.into(), 16).expect("four bits are a digit");
-        self.0.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let mut hex = String::with_capacity(2 * self.0.len());
+        for byte in self.0 {
+            hex.push(char::from(DIGITS[usize::from(byte >> 4)]));
+            hex.push(char::from(DIGITS[usize::from(byte & 15)]));
+        }
+        hex
     }
 
     /// The first 32 of them: 128 bits are enough to tell files apart.

@@ -1,5 +1,6 @@
 //! What a card claims, whether it keeps the rules, and what the server says to it.
 
+use crate::server::Server;
 use crate::site::{CARD, CATALOG, INFO, Page, Site, mcpmini};
 use crate::support::Scratch;
 
@@ -70,6 +71,53 @@ differs      version: the card says 1.2.0, the server 2
     let outcome = mcpmini(&Scratch::new(), &["card", &site.at("/mcp"), "--connect"]);
     assert_eq!(outcome.code, 9, "{outcome:?}");
     assert!(!site.asked().iter().any(|it| it.starts_with("POST")), "{:?}", site.asked());
+}
+
+/// A server that has no card at its place and these resources; `$O` stands for its origin.
+fn server_with(resources: &'static str) -> Server {
+    Server::start(move |request, peer| {
+        let card = CARD.replace("$O", &peer.origin);
+        let complete = r#""resultType":"complete","ttlMs":0,"cacheScope":"private""#;
+        let result = match () {
+            () if request.is("server/discover") => format!(
+                r#"{{"supportedVersions":["2026-07-28"],"capabilities":{{"resources":{{}}}},{complete},
+                    "_meta":{{"io.modelcontextprotocol/serverInfo":{{"name":"weather","version":"2"}}}}}}"#
+            ),
+            () if request.is("resources/list") => {
+                format!(r#"{{"resources":{resources},{complete}}}"#)
+            }
+            () if request.is("resources/read") => {
+                let text = serde_json::to_string(&card).unwrap();
+                let uri = "mcp://server-card.json";
+                format!(r#"{{"contents":[{{"uri":"{uri}","text":{text}}}],{complete}}}"#)
+            }
+            () => {
+                peer.answer("404 Not Found", "", "");
+                return true;
+            }
+        };
+        peer.result(request, &result.replace('\n', ""));
+        true
+    })
+}
+
+#[test]
+fn a_card_among_the_resources_is_read_when_it_is_listed() {
+    let server = server_with(r#"[{"uri":"mcp://server-card.json","name":"card"}]"#);
+    let outcome = mcpmini(&Scratch::new(), &["card", &server.url(), "--connect"]);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    assert!(outcome.out.starts_with("com.example/weather 1.2.0\n"), "{outcome:?}");
+    assert!(outcome.out.contains("resource, "), "{outcome:?}");
+    let differs = "differs      version: the card says 1.2.0, the server 2\n";
+    assert!(outcome.out.ends_with(differs), "{outcome:?}");
+    // Without leave to connect nothing is asked, and nothing is found.
+    let outcome = mcpmini(&Scratch::new(), &["card", &server.url()]);
+    assert_eq!((outcome.code, &*outcome.out), (4, ""), "{outcome:?}");
+
+    let server = server_with(r#"[{"uri":"file:///other","name":"card"}]"#);
+    let outcome = mcpmini(&Scratch::new(), &["card", &server.url(), "--connect"]);
+    assert_eq!((outcome.code, &*outcome.out), (4, ""), "{outcome:?}");
+    assert!(server.messages("resources/read").is_empty(), "it is not listed");
 }
 
 #[test]

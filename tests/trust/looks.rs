@@ -121,6 +121,7 @@ while IFS= read -r line; do
                  "capabilities":{"tools":{"listChanged":true}}}' | tr -d '\n'; echo ;;
     *'"method":"tools/list"'*)
         echo list >> log
+        if test -e hang; then continue; fi
         if test -e tools; then answer "$(cat tools)"; else error; fi ;;
     *'"method":"tools/call"'*)
         echo call >> log
@@ -180,4 +181,18 @@ fn a_tool_that_is_in_no_list_any_more_counts_as_removed() {
     scratch.write("tools", tools("Goes elsewhere"));
     let outcome = run(&mut scratch.mcpmini(["call", "exec:sh server.sh", "go", "{}"]));
     assert_eq!((outcome.code, scratch.lines("log")), (8, vec!["list".to_owned()]));
+}
+
+#[test]
+fn a_list_that_does_not_come_is_told_to_be_the_reason() {
+    let scratch = shell_server();
+    scratch.write("hang", "");
+    let words = ["call", "exec:sh server.sh", "go", "{}", "--timeout", "500ms"];
+    let outcome = run(&mut scratch.mcpmini(words));
+    assert_eq!((outcome.code, &*outcome.out), (124, ""), "{}", outcome.err);
+    let told = "the tools were asked for, to hold \"go\" to what was accepted";
+    assert!(outcome.err.contains(told), "{}", outcome.err);
+    assert!(outcome.err.contains("MCPMINI_TRUST=off"), "{}", outcome.err);
+    let off = run(scratch.mcpmini(words).env("MCPMINI_TRUST", "off"));
+    assert_eq!((off.code, &*off.out), (0, "done\n"));
 }

@@ -76,6 +76,10 @@ fn a_denied_program_is_denied_under_every_path_to_it() {
         "bash -lc 'DIR/other/harmless | cat'",
         "env sh -c 'exec evil'",
         "sh DIR/bin/evil",
+        "sh -x ./bin/evil --more",
+        "bash evil",
+        "nice python3.12 -c 'evil'",
+        "python3 -c 'import os; os.execvp(\"evil\", [\"evil\"])'",
         "busybox evil",
     ];
     let admitted =

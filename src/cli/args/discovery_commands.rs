@@ -23,6 +23,10 @@ const LONGEST_CARD: usize = 8 << 20;
                found. All of that is what the documents claim: nothing is connected to. With --json \
                a line is an object, with the card as it came."
 )]
+#[argh(
+    note = "A document may take 5 s, and all of them 10 s; with --timeout as long as that says, and \
+               all of them twice that."
+)]
 #[argh(example = "mcpmini discover example.com")]
 #[argh(example = "mcpmini discover https://mcp.example.com/mcp --json | jq -r .url")]
 #[argh(example = "mcpmini discover registry:weather")]
@@ -88,7 +92,8 @@ pub struct Discover {
 #[argh(example = "mcpmini card verify card.json --identity $who --issuer $provider")]
 #[argh(example = "mcpmini card verify https://mcp.example.com/mcp --public-key their.pub")]
 pub struct Card {
-    /// ask the server itself, and tell where it differs from its card
+    /// ask the server itself, and tell where it differs from its card; the card may be one of its
+    /// resources then
     #[argh(switch)]
     pub connect: bool,
 

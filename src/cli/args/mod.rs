@@ -50,6 +50,9 @@ use super::help::Page;
 use normalise::{Given, Normal, Wanted, normalise};
 use table::{Table, synopsis};
 
+/// The word for which the version is printed.
+const VERSION: &str = "--version";
+
 /// A command and how it is to be carried out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Invocation {
@@ -67,7 +70,17 @@ pub struct Invocation {
 ///
 /// # Errors
 /// Stops when the words ask for help or for the version, or make no sense.
-pub fn parse(words: Vec<OsString>) -> Result<Invocation, Stop> {
+pub fn parse(words: Vec<OsString>) -> Result<Box<Invocation>, Stop> {
+    // How scripts find out whether the program is there. It needs no table of all there is.
+    if words == [VERSION] {
+        return Err(Stop::new(Why::Version, &[]));
+    }
+    understand_words(words)
+}
+
+// In a function of its own, it takes stack only while it runs.
+#[inline(never)]
+fn understand_words(words: Vec<OsString>) -> Result<Box<Invocation>, Stop> {
     let table = Table::collect();
     let not_utf8 = words.iter().enumerate().find(|(_, word)| word.to_str().is_none());
     let not_utf8 = not_utf8.map(|(index, word)| UsageError::NotUtf8 {
@@ -89,7 +102,7 @@ pub fn parse(words: Vec<OsString>) -> Result<Invocation, Stop> {
     outcome.map_err(|why| Stop::new(why, &normal.globals))
 }
 
-fn understand(normal: &Normal, table: &Table) -> Result<Invocation, Why> {
+fn understand(normal: &Normal, table: &Table) -> Result<Box<Invocation>, Why> {
     if let Wanted::Help(subject) = &normal.wanted {
         // Help does not depend on the options, so their values may be wrong.
         let page = Page::about(subject.as_deref(), table).map_err(Why::Usage)?;
@@ -106,7 +119,7 @@ fn understand(normal: &Normal, table: &Table) -> Result<Invocation, Why> {
     let info = table.command(name).expect("a wanted command is in the table");
     let command = parse_command(info, normal).map_err(Why::Usage)?;
     check(&globals, &access, &command).map_err(Why::Usage)?;
-    Ok(Invocation { globals, access, command, tail: normal.tail.clone() })
+    Ok(Box::new(Invocation { globals, access, command, tail: normal.tail.clone() }))
 }
 
 fn parse_globals(given: &[Given]) -> Result<(Globals, Access), UsageError> {

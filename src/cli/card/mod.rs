@@ -2,6 +2,7 @@
 //! has signed it.
 
 mod check;
+mod resource;
 mod show;
 mod verify;
 

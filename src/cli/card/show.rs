@@ -2,6 +2,7 @@
 
 use smol::LocalExecutor;
 
+use super::resource;
 use crate::cli::args::Format;
 use crate::cli::args::discovery_commands::Card;
 use crate::cli::args::usage::first_given;
@@ -28,9 +29,20 @@ pub(super) async fn run(
     let documents = discover::documents(run, &access)?;
     let place = discover::place_or_name(run, card.place())?;
     let found = discover::findings(run, &documents, &place, &access).await?;
-    let candidate = discover::choose(card.place(), &place, &found)?;
+    let by_resource = match &place {
+        Place::Endpoint(address) if card.connect && found.candidates.is_empty() => {
+            resource::find(run, address, &documents, executor).await?
+        }
+        _ => None,
+    };
+    let (told, asked) = by_resource.unzip();
+    let candidate = match &told {
+        Some(candidate) => candidate,
+        None => discover::choose(card.place(), &place, &found)?,
+    };
     let signature = signature::look(run, &documents, candidate).await;
     let live = match card.connect {
+        true if asked.is_some() => asked.map(Ok),
         true => Some(ask(run, card, candidate, (&place, &documents), executor).await),
         false => None,
     };

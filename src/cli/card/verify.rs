@@ -11,7 +11,7 @@ use crate::cli::exit::Exit;
 use crate::cli::originals::{Originals, Place, Wanted as Asked};
 use crate::cli::output;
 use crate::cli::run::Run;
-use crate::cli::signed::{self, Report};
+use crate::cli::signed::{self, DID_DOCUMENT, Report};
 use crate::cli::sources;
 use crate::config::{self, Layer};
 use crate::discovery::lookup::{CARD_LIMIT, CARD_TYPES, CATALOG_TYPES};
@@ -24,9 +24,6 @@ use crate::trust::signature::{
     BUNDLE_LIMIT, BUNDLE_SUFFIX, Covers, Evidence, PublicKey, Refusal, Step, Verified, Wanted,
     did_web,
 };
-
-/// What a domain's keys are asked for as.
-const DID_DOCUMENT: &str = "application/did+json, application/json;q=0.9";
 
 /// Verifies who has signed a card, and prints what that says and what it does not.
 pub(super) async fn run(run: &Run<'_>, card: &Card) -> Result<Exit, Error> {

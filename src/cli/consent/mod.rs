@@ -89,7 +89,7 @@ impl<'a> Consent<'a> {
         resolved: &Resolved,
         overrides: &Overrides,
         policies: &Policies,
-    ) -> Result<Consent<'a>, Error> {
+    ) -> Result<Box<Consent<'a>>, Error> {
         let mut consent = Consent::unchecked(run, resolved, overrides, policies);
         if consent.lock.is_some() && (overrides.cwd.is_some() || overrides.inherit_env) {
             return Err(refusal::elsewhere());
@@ -105,7 +105,7 @@ impl<'a> Consent<'a> {
         resolved: &Resolved,
         overrides: &Overrides,
         policies: &Policies,
-    ) -> Consent<'a> {
+    ) -> Box<Consent<'a>> {
         let policy = policies.mode();
         let lock = run.globals.lock.as_ref().filter(|_| !matches!(run.command(), Command::Lock(_)));
         let looks = matches!(run.command(), Command::Trust(_) | Command::Lock(_));
@@ -118,7 +118,7 @@ impl<'a> Consent<'a> {
         let layer = resolved.origin.layer();
         let lock = lock.map(|path| run.env.absolute(path));
         let definition = pins::of_definition(resolved, overrides, run.env, lock.as_deref());
-        Consent {
+        Box::new(Consent {
             run,
             store: Store::new(run.env),
             key: Key::of(resolved, overrides, run.env),
@@ -149,7 +149,12 @@ impl<'a> Consent<'a> {
             amended: false,
             refusal: None,
             told: Vec::new(),
-        }
+        })
+    }
+
+    /// The hash of the server's definition alone, whatever the command line adds to it.
+    pub(super) fn identity(&self) -> Digest {
+        self.resolved.identity()
     }
 
     /// Reads what is known of the server.

@@ -20,7 +20,7 @@ pub(super) use documents::{
 pub(super) use entry::entry;
 pub(super) use failure::{choose, nothing};
 pub(super) use line::{json, package_json};
-pub(super) use live::{Asked, Stranger, ask, differences_json, heed, push_asked};
+pub(super) use live::{Asked, Stranger, ask, differences_json, heed, held, of as live, push_asked};
 pub(super) use origin::{Origin, origin, publisher};
 pub(super) use registry::{registry, unregistered};
 pub(super) use sheet::said;

@@ -29,7 +29,8 @@ pub(in super::super) fn target(
         return Err(Error::new(Exit::Trust, text).phase(Phase::Trust).sent(Sent::No));
     }
     let trace = run.trace(&contact.server.name);
-    let (server, identity) = (contact.server.name.clone(), contact.definition.to_string());
+    let (server, identity) =
+        (contact.server.name.clone(), contact.watcher.consent.identity().to_string());
     let opening = Opening { server, identity, abilities };
     Ok(Some(shared::Target { socket, opening, trace }))
 }

@@ -175,7 +175,7 @@ impl<'a> Host<'_, 'a> {
             return Ok(kept.orders.clone());
         }
         let contact = Contact::find(self.run, word, self.executor)?;
-        if contact.definition.to_string() != identity {
+        if contact.watcher.consent.identity().to_string() != identity {
             let text = format!("\"{word}\" means another server here than where the session began");
             let error = Error::new(Exit::Config, text).phase(Phase::Config).sent(Sent::No);
             return Err(
@@ -186,7 +186,7 @@ impl<'a> Host<'_, 'a> {
     }
 
     fn keep(&mut self, contact: Contact<'a>) -> Sender<Order> {
-        let identity = contact.definition.to_string();
+        let identity = contact.watcher.consent.identity().to_string();
         let (orders, receiver) = async_channel::unbounded();
         let task = self.scope.spawn(Keeper::new(contact).keep(receiver, self.end.clone()));
         self.kept.push(Kept { identity, orders: orders.clone(), task });

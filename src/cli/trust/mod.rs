@@ -144,7 +144,7 @@ fn revoke(run: &Run<'_>, word: &str) -> Result<Exit, Error> {
 }
 
 /// What a server is held to, without anything about it being started or reached.
-fn consent<'a>(run: &'a Run<'a>, word: &str) -> Result<Consent<'a>, Error> {
+fn consent<'a>(run: &'a Run<'a>, word: &str) -> Result<Box<Consent<'a>>, Error> {
     let overrides = target::overrides(run)?;
     let resolved = config::resolve(word, run.env, &overrides).map_err(explain::config)?;
     crate::trust::admit(&resolved, run.env, &overrides).map_err(explain::trust)?;

@@ -199,6 +199,20 @@ impl Documents {
         outcome
     }
 
+    /// Gets a document as it is now, whatever is stored.
+    pub async fn get_anew(
+        &self,
+        address: &Address,
+        source: Source,
+        wanted: Wanted,
+    ) -> Result<Document, Miss> {
+        let place = self.try_at(address.to_string());
+        let outcome = self.ask(address, source, &Query::get(wanted.accept, wanted.limit)).await;
+        let outcome = outcome.and_then(|fetched| self.take(address, wanted, fetched, None).read());
+        self.missed(place, outcome.as_ref().err());
+        outcome
+    }
+
     /// The `Link` fields of an address.
     pub async fn links(&self, address: &Address, source: Source) -> Vec<String> {
         let place = self.try_at(format!("HEAD {address}"));

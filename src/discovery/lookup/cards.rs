@@ -1,5 +1,7 @@
 //! From documents to servers: catalogs are opened, pointers followed, hashes compared.
 
+use std::sync::Arc;
+
 use super::super::catalog::{self, Entry, Kind, NoCatalog};
 use super::super::claim::Claim;
 use super::super::document;
@@ -75,12 +77,15 @@ impl Finder<'_> {
         let place = &document.address;
         findings.notes.extend(catalog.faults.iter().map(|fault| format!("{place}: {fault}")));
         let (mut nested, mut cards) = (Vec::new(), Vec::new());
+        let bytes: Arc<[u8]> = document.body.as_slice().into();
+        let signed = |entry: &Entry| entry.has_manifest.then(|| bytes.clone());
         for entry in catalog.entries {
             match (&entry.place, entry.kind) {
                 (catalog::Place::Data(data), Kind::Card) => {
                     let mut embedded = self.embedded(data, document, way);
                     let holds = value_holds(&entry, data, &document.body);
                     for candidate in &mut embedded {
+                        candidate.catalog = signed(&entry);
                         candidate.entry = Some(entry.clone());
                         candidate.digest_holds = holds;
                     }
@@ -107,7 +112,10 @@ impl Finder<'_> {
             let fetched = together(
                 several.iter().map(|(entry, address)| self.listed(entry, address, document, way)),
             );
-            findings.candidates.extend(fetched.await.into_iter().flatten());
+            findings.candidates.extend(fetched.await.into_iter().flatten().map(|candidate| {
+                let catalog = candidate.entry.as_ref().and_then(signed);
+                Candidate { catalog, ..candidate }
+            }));
         }
         nested
     }

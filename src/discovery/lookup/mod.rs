@@ -11,6 +11,7 @@ mod cards;
 mod host;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::catalog::{self, Entry};
@@ -58,6 +59,8 @@ pub struct Candidate {
     pub document: Option<Document>,
     /// The entry of the catalog, if one led here.
     pub entry: Option<Entry>,
+    /// The catalog, byte for byte, if a trust manifest stands in the entry.
+    pub catalog: Option<Arc<[u8]>>,
     /// How near the one who claims it is.
     pub zone: Zone,
     /// Where a manifest and the card that it points to disagree.
@@ -83,6 +86,8 @@ pub enum Way {
     File,
     /// In a registry.
     Registry,
+    /// Among the resources of the server itself.
+    Resource,
 }
 
 /// A manifest whose endpoint is not in the card that it points to.
@@ -182,6 +187,7 @@ pub fn read_file(path: PathBuf, body: Vec<u8>) -> Result<Findings, Malformed> {
         way: Way::File,
         document: None,
         entry: None,
+        catalog: None,
         // The user's own file, which may name anything that the user may.
         zone: Zone::Loopback,
         conflict: None,
@@ -201,6 +207,7 @@ impl Candidate {
             zone: document.zone,
             document: Some(document.clone()),
             entry: None,
+            catalog: None,
             conflict: None,
             digest_holds: None,
         }
@@ -261,6 +268,7 @@ impl Way {
             Way::Named => "document",
             Way::File => "file",
             Way::Registry => "registry",
+            Way::Resource => "resource",
         }
     }
 }

@@ -45,7 +45,7 @@ fn speech(site: &Site) -> Finding {
         Speech::Sse => Finding::warn("it speaks only HTTP+SSE, the binding of 2024-11-05"),
         Speech::Nothing => match &site.initialized {
             Ok(answer) if matches!(answer.status.as_u16(), 401 | 403) => Finding::unknown(format!(
-                "the server wants credentials, so most cannot be told: {}",
+                "the server wants credentials (mcpmini login, or -H), so most cannot be told: {}",
                 answer.summary()
             )),
             Ok(answer) if answer.status.is_redirection() => Finding::unknown(format!(

@@ -194,7 +194,11 @@ fn version(runs: &Runs) -> Finding {
         return match code == Some(ErrorObject::UNSUPPORTED_VERSION) && lists_some {
             true => Finding::pass(summary(answer)),
             false => {
-                Finding::fail(format!("not -32022 with what is supported: {}", summary(answer)))
+                let evidence = summary(answer);
+                Finding::fail(format!(
+                    "asked in {never} after other requests, not -32022 with what is supported: \
+                     {evidence}"
+                ))
             }
         };
     }

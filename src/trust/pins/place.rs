@@ -30,10 +30,10 @@ fn place(endpoint: &HttpEndpoint) -> String {
             (format!("unix:{}#", socket.display()), address.as_str().splitn(4, '/').nth(3))
         }
         None => {
-            let host = match address.is_loopback() {
-                true => "localhost".to_owned(),
-                false => host_name(address.host()),
-            };
+            let host = host_name(address.host());
+            // What is not specified leads to the machine itself, too, and so it is spelled by now.
+            let is_here = address.is_loopback() || matches!(&*host, "127.0.0.1" | "[::1]");
+            let host = if is_here { "localhost".to_owned() } else { host };
             let scheme = if address.is_tls() { "https" } else { "http" };
             let is_usual = address.port() == if address.is_tls() { 443 } else { 80 };
             let port = if is_usual { String::new() } else { format!(":{}", address.port()) };
@@ -111,6 +111,9 @@ mod tests {
         check("http://127.0.0.1:3000/mcp", "http://localhost:3000/mcp");
         check("http://[::1]:3000/mcp", "http://localhost:3000/mcp");
         check("http://0x7f000001:3000/mcp", "http://localhost:3000/mcp");
+        check("http://0.0.0.0:3000/mcp", "http://localhost:3000/mcp");
+        check("http://[::]:3000/mcp", "http://localhost:3000/mcp");
+        check("http://[::ffff:127.0.0.1]:3000/mcp", "http://localhost:3000/mcp");
         check("http://[::ffff:10.0.0.1]/mcp", "http://10.0.0.1/mcp");
         check("unix:/run/x.sock#/mcp?x=1", "unix:/run/x.sock#/mcp");
     }

@@ -58,10 +58,11 @@ const WRAPPERS: &[&str] = &[
     "xargs",
     "xvfb-run",
 ];
-/// Shells, which run the text after `-c`.
-const SHELLS: &[&str] = &[
-    "ash", "bash", "csh", "dash", "elvish", "fish", "ksh", "mksh", "nu", "oksh", "osh", "rbash",
-    "sh", "tcsh", "xonsh", "yash", "zsh",
+/// Shells and interpreters, which run a text, or the file that an argument names.
+const INTERPRETERS: &[&str] = &[
+    "ash", "bash", "bun", "csh", "dash", "deno", "elvish", "fish", "java", "ksh", "lua", "mksh",
+    "node", "nodejs", "nu", "oksh", "osh", "perl", "php", "python", "python3", "rbash", "ruby",
+    "sh", "tcsh", "tsx", "xonsh", "yash", "zsh",
 ];
 /// Programs that are many, and tell by the name that they are started under which one to be.
 const MANY: &[&str] =
@@ -151,13 +152,16 @@ impl Search<'_> {
         }
         let Some(depth) = depth.checked_sub(1) else { return true };
         let names = self.names(program);
-        let is_one_of = |list: &[&str]| names.iter().any(|name| list.contains(&name.as_str()));
-        if is_one_of(SHELLS) {
-            let is_script = |word: &&String| word.starts_with('-') && word.contains('c');
-            if args.iter().any(|word| is_script(&word)) {
-                return args.iter().any(|text| self.is_in_text(text));
-            }
-            return args.iter().any(|word| word.contains('/') && self.is_program(word));
+        let is_one_of = |list: &[&str]| {
+            // `python3.12` is `python`.
+            let plain =
+                |name: &str| name.trim_end_matches(|c: char| ".0123456789".contains(c)).len();
+            names
+                .iter()
+                .any(|name| list.contains(&name.as_str()) || list.contains(&&name[..plain(name)]))
+        };
+        if is_one_of(INTERPRETERS) {
+            return self.is_in_text(&args.join(" "));
         }
         let starts = is_one_of(WRAPPERS) || names.iter().any(|name| name.starts_with("ld-linux"));
         starts && (1..words.len()).any(|from| self.at_argument(&words[from..], depth))

@@ -62,6 +62,8 @@ pub(super) fn is_package(kind: Kind, wanted: &str, word: &str) -> bool {
 fn split(kind: Kind, word: &str) -> (String, &str) {
     match kind {
         Kind::Npm => {
+            // `npm:NAME`, or `ALIAS@npm:NAME`
+            let word = word.rsplit_once("npm:").map_or(word, |(_, name)| name);
             // A scope begins with the same sign.
             let at = word.char_indices().skip(1).find(|(_, c)| *c == '@').map(|(at, _)| at);
             let (name, version) = word.split_at(at.unwrap_or(word.len()));
@@ -112,6 +114,7 @@ mod tests {
         check(Npm, "@s/p", "@s/p@1.2.3", true);
         check(Npm, "@s/p", "p", false);
         check(Npm, "p@1", "p@2", false);
+        check(Npm, "p", "other@npm:p@2", true);
         check(Npm, "p@1", "p@1", true);
         check(Pypi, "my-p", "My_P[extra]==1", true);
         check(Pypi, "p==1", "p@1", true);

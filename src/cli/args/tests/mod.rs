@@ -70,7 +70,7 @@ fn meaning(line: &str) -> String {
         Err(Stop { why: Why::Version, output, .. }) => return format!("version: {output:?}"),
         Err(Stop { why: Why::Usage(mistake), .. }) => return format!("error: {mistake}"),
     };
-    let Invocation { globals, access, command, tail } = &invocation;
+    let Invocation { globals, access, command, tail } = &*invocation;
     let mut out = command.name().to_owned();
     let mut add = |text: String| out.push_str(&format!(" {text}"));
     let mut switch = |on: bool, name: &str| on.then(|| name.to_owned()).map_or((), &mut add);
