@@ -10,6 +10,7 @@
 mod calls;
 #[path = "messages/counting.rs"]
 mod counting;
+mod settings;
 
 use std::collections::{HashMap, VecDeque};
 use std::hint::black_box;
@@ -190,5 +191,9 @@ fn correlation(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, correlation);
+criterion_group! {
+    name = benches;
+    config = settings::settings();
+    targets = correlation
+}
 criterion_main!(benches);

@@ -1,6 +1,8 @@
 //! Writing messages.
 #![allow(missing_docs, reason = "criterion's macros make public items")]
 
+mod settings;
+
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
@@ -47,5 +49,9 @@ fn request(criterion: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, request);
+criterion_group! {
+    name = benches;
+    config = settings::settings();
+    targets = request
+}
 criterion_main!(benches);

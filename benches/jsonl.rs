@@ -3,6 +3,7 @@
 
 #[allow(dead_code, reason = "every bench uses some of it")]
 mod messages;
+mod settings;
 
 use std::hint::black_box;
 use std::io::BufRead;
@@ -80,5 +81,9 @@ fn long(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, short, long);
+criterion_group! {
+    name = benches;
+    config = settings::settings();
+    targets = short, long
+}
 criterion_main!(benches);

@@ -5,10 +5,15 @@
 //! builds it. The floor sends the same bytes with blocking reads and writes and looks at nothing but
 //! where an answer ends. Times of single calls are printed as p50 and p99, beside criterion's time
 //! per call.
+//!
+//! RMCP_CLIENT names a client built with rmcp, to be measured beside them. It is called as
+//! `RMCP_CLIENT --bench WINDOW COUNT URL` or `RMCP_CLIENT --bench WINDOW COUNT COMMAND WORD...`, and
+//! prints a line with its figures. It is not built here: rmcp brings tokio.
 #![allow(missing_docs, reason = "criterion's macros make public items")]
 #![allow(clippy::print_stdout, reason = "some figures are not criterion's")]
 
 mod calls;
+mod settings;
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -29,8 +34,15 @@ use mcpmini::reactor;
 use mcpmini::transport::{http, stdio};
 use smol::LocalExecutor;
 
-/// How many single calls are timed for the percentiles.
+/// How many single calls are timed for the percentiles, over stdio.
 const TIMED: u64 = 20_000;
+
+/// The same over HTTP, where they take longer.
+const TIMED_HTTP: u64 = 4_000;
+
+/// How much the floor writes before it reads, in bytes. The server does not read while nobody reads
+/// what it writes, and pipes do not hold a thousand calls.
+const WRITTEN: usize = 16 << 10;
 
 /// Somebody who makes calls, `window` of them at a time.
 trait Caller {
@@ -126,7 +138,7 @@ impl Caller for Pipes {
         let (mut begun, mut lines, mut block) = (VecDeque::new(), Vec::new(), vec![0; 64 << 10]);
         while answered < count {
             lines.clear();
-            while next < count && begun.len() < window {
+            while next < count && begun.len() < window && lines.len() < WRITTEN {
                 next += 1;
                 writeln!(lines, "{}", request(next)).expect("memory can be written");
                 begun.push_back(Instant::now());
@@ -233,12 +245,13 @@ fn measure(
     group: &str,
     name: &str,
     window: usize,
+    timed: u64,
     caller: &mut dyn Caller,
 ) {
     let mut took = Vec::new();
-    caller.call(TIMED / 4, window, &mut took);
+    caller.call(timed / 4, window, &mut took);
     took.clear();
-    caller.call(TIMED, window, &mut took);
+    caller.call(timed, window, &mut took);
     took.sort_unstable();
     let at = |part: f64| took[(took.len() as f64 * part) as usize].as_secs_f64() * 1e6;
     println!("{group}/{name}/{window}: p50 {:.1} µs, p99 {:.1} µs", at(0.5), at(0.99));
@@ -254,6 +267,17 @@ fn measure(
     group.finish();
 }
 
+/// The same with another client, if there is one.
+fn measure_peer(window: usize, timed: u64, words: &[&str]) {
+    let Some(program) = std::env::var_os("RMCP_CLIENT") else { return };
+    let numbers = [window.to_string(), timed.to_string()];
+    let mut peer = Command::new(program);
+    let status = peer.arg("--bench").args(numbers).args(words).status();
+    if !status.is_ok_and(|status| status.success()) {
+        println!("RMCP_CLIENT, {window} in flight: it fails");
+    }
+}
+
 fn over_stdio(criterion: &mut Criterion) {
     for window in [1, 64, 1_000] {
         let target = stdio::Target {
@@ -267,8 +291,10 @@ fn over_stdio(criterion: &mut Criterion) {
             meter: Meter::default(),
         };
         let mut ours = Ours::new(Server::Stdio(target));
-        measure(criterion, "roundtrip/stdio", "mcpmini", window, &mut ours);
-        measure(criterion, "roundtrip/stdio", "floor", window, &mut Pipes::new());
+        measure(criterion, "roundtrip/stdio", "mcpmini", window, TIMED, &mut ours);
+        measure(criterion, "roundtrip/stdio", "floor", window, TIMED, &mut Pipes::new());
+        let program = server();
+        measure_peer(window, TIMED, &[&program.to_string_lossy(), "--legacy"]);
     }
 }
 
@@ -283,10 +309,12 @@ fn over_http(criterion: &mut Criterion) {
                 sse_fallback: false,
                 end_session: false,
             };
-            measure(criterion, group, "mcpmini", window, &mut Ours::new(Server::Http(target)));
+            let mut ours = Ours::new(Server::Http(target));
+            measure(criterion, group, "mcpmini", window, TIMED_HTTP, &mut ours);
             let address = format!("127.0.0.1:{}", listening.port);
             let mut floor = Sockets { address, path, streams: Vec::new() };
-            measure(criterion, group, "floor", window, &mut floor);
+            measure(criterion, group, "floor", window, TIMED_HTTP, &mut floor);
+            measure_peer(window, TIMED_HTTP, &[&url]);
         }
     }
 }
@@ -299,5 +327,9 @@ fn roundtrip(criterion: &mut Criterion) {
     over_http(criterion);
 }
 
-criterion_group!(benches, roundtrip);
+criterion_group! {
+    name = benches;
+    config = settings::settings();
+    targets = roundtrip
+}
 criterion_main!(benches);

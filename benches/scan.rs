@@ -3,6 +3,7 @@
 
 #[allow(dead_code, reason = "every bench uses some of it")]
 mod messages;
+mod settings;
 
 use std::hint::black_box;
 
@@ -97,5 +98,9 @@ fn result(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, envelope, result);
+criterion_group! {
+    name = benches;
+    config = settings::settings();
+    targets = envelope, result
+}
 criterion_main!(benches);

@@ -31,6 +31,13 @@ const SMALLEST: usize = 16;
 /// The largest block, in bytes.
 const LARGEST: usize = 16 << 10;
 
+/// Blocks from this size on are asked to be of large pages, in bytes.
+#[cfg(target_os = "linux")]
+const HUGE: usize = 4 << 20;
+
+#[cfg(target_os = "linux")]
+const PAGE: usize = 4 << 10;
+
 /// The number of the largest size.
 const LAST: usize = Size::of(LARGEST).number;
 
@@ -83,6 +90,21 @@ impl Nursery {
         let done = work(unsafe { &mut *self.books.get() });
         self.is_busy.store(false, Ordering::Release);
         done
+    }
+
+    /// A block of the system, which gives large pages for a large one if it can: a result of 64 MB
+    /// takes 16,000 pages of the usual size, and to get them is a tenth of the work with it.
+    #[inline]
+    fn widen(block: *mut u8, size: usize) -> *mut u8 {
+        #[cfg(target_os = "linux")]
+        if size >= HUGE && !block.is_null() {
+            let begin = block.map_addr(|address| address.next_multiple_of(PAGE));
+            let length = size - (begin.addr() - block.addr());
+            // SAFETY: it is advice about pages that belong to the block alone, but for the rest of
+            // the last one, and changes nothing of what is in them.
+            unsafe { libc::madvise(begin.cast(), length, libc::MADV_HUGEPAGE) };
+        }
+        block
     }
 
     fn start(&self) -> *mut u8 {
@@ -171,7 +193,7 @@ unsafe impl GlobalAlloc for Nursery {
         match self.take(layout) {
             Some(block) => block.as_ptr(),
             // SAFETY: what the caller promises holds for the system, too.
-            None => unsafe { System.alloc(layout) },
+            None => Nursery::widen(unsafe { System.alloc(layout) }, layout.size()),
         }
     }
 
@@ -198,7 +220,7 @@ unsafe impl GlobalAlloc for Nursery {
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         if !self.is_ours(block) {
             // SAFETY: what is not ours came from the system.
-            return unsafe { System.realloc(block, layout, size) };
+            return Nursery::widen(unsafe { System.realloc(block, layout, size) }, size);
         }
         // SAFETY: the caller promises that the size is not too large.
         let wanted = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };

@@ -209,7 +209,7 @@ impl<'a> Contact<'a> {
                 Assigned::Text(text) => json::string(text),
                 Assigned::Json(json) => json.clone(),
             };
-            params.with_meta(&assignment.key, value)
+            params.with_meta(assignment.key.clone(), value)
         })
     }
 

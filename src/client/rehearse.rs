@@ -56,7 +56,7 @@ fn stand_in(outgoing: &Outgoing, certainty: Certainty) -> Option<Incoming> {
         }
         _ => return None,
     };
-    let answer = Answer { result: Json::from(result), input_required: false };
+    let answer = Answer { result: Json::from(result), input_required: false, has_type: false };
     let id = id.as_ref().map(|id| Id::from_json(&id.to_string()));
     Some(Incoming::Message(Message::Response(Response { id, outcome: Ok(answer) })))
 }

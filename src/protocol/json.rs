@@ -7,6 +7,9 @@
 use std::fmt;
 use std::ops::Range;
 
+use super::bytes;
+use super::jsonrpc::scan;
+
 /// One JSON value, as the text it came in.
 ///
 /// The text is UTF-8 and its brackets and quotes balance. Whether it keeps the rest of the JSON
@@ -81,6 +84,9 @@ pub struct Invalid {
 
 /// Whether `text` is one JSON value by RFC 8259, of any depth and with numbers of any size.
 pub fn validate(text: &str) -> Result<(), Invalid> {
+    if scan::is_json(text) {
+        return Ok(());
+    }
     // `IgnoredAny` neither recurses nor converts: depth costs no stack, and 1e400 is a number.
     serde_json::from_str::<serde::de::IgnoredAny>(text)
         .map(drop)
@@ -89,8 +95,26 @@ pub fn validate(text: &str) -> Result<(), Invalid> {
 
 /// Appends `text` as a JSON string, quotes included.
 pub fn push_string(out: &mut String, text: &str) {
-    let quoted = serde_json::to_string(text).expect("a string always serializes");
-    out.push_str(&quoted);
+    // Names and dates, which are most of what is written, stand for themselves.
+    if scan::is_plain(text) {
+        out.reserve(text.len() + 2);
+        out.push('"');
+        out.push_str(text);
+        out.push('"');
+    } else {
+        out.push_str(&string(text));
+    }
+}
+
+/// Appends JSON text with blanks for its line breaks. In JSON a line break can only stand between
+/// tokens, so that the meaning is kept.
+pub fn push_on_one_line(out: &mut String, mut text: &str) {
+    while let Some(at) = bytes::find_either(b'\n', b'\r', text.as_bytes()) {
+        out.push_str(&text[..at]);
+        out.push(' ');
+        text = &text[at + 1..];
+    }
+    out.push_str(text);
 }
 
 /// Texts as a JSON array of strings.

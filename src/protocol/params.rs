@@ -1,5 +1,7 @@
 //! The parameters of a request, as members that are already JSON text.
 
+use std::borrow::Cow;
+
 use super::json::{self, Invalid};
 use super::jsonrpc::scan;
 
@@ -7,8 +9,37 @@ use super::jsonrpc::scan;
 /// members of `_meta` apart, because the session adds some of its own.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Params {
-    members: Vec<(String, String)>,
-    meta: Vec<(String, String)>,
+    members: Vec<Member>,
+    meta: Vec<Member>,
+}
+
+/// A name, and a value as JSON text.
+type Member = (Cow<'static, str>, String);
+
+const PROGRESS_TOKEN: &str = "progressToken";
+
+/// Members of `_meta` that many requests have in common.
+#[derive(Debug, Default)]
+pub struct Meta {
+    members: Vec<(&'static str, String)>,
+    /// The same as JSON text, without the braces: most requests have no members of their own.
+    text: String,
+}
+
+impl Meta {
+    /// These members. The values are JSON text.
+    pub fn new(members: Vec<(&'static str, String)>) -> Meta {
+        let mut text = String::new();
+        for (name, value) in &members {
+            push_own_member(&mut text, 0, name, value);
+        }
+        Meta { members, text }
+    }
+
+    /// How long they are as JSON text, in bytes.
+    pub fn room(&self) -> usize {
+        self.text.len()
+    }
 }
 
 impl Params {
@@ -17,15 +48,20 @@ impl Params {
         Params::default()
     }
 
-    /// Adds a member. `value` is JSON text.
-    pub fn with(mut self, name: &str, value: impl Into<String>) -> Params {
-        self.members.push((name.to_owned(), value.into()));
+    /// Adds a member, whose name needs no escaping. `value` is JSON text.
+    pub fn with(mut self, name: &'static str, value: impl Into<String>) -> Params {
+        self.members.push((Cow::Borrowed(name), value.into()));
         self
     }
 
-    /// Adds a member of `_meta`. `value` is JSON text.
-    pub fn with_meta(mut self, name: &str, value: impl Into<String>) -> Params {
-        self.meta.push((name.to_owned(), value.into()));
+    /// Adds a member of `_meta`, whose name needs no escaping if it is a constant. `value` is JSON
+    /// text.
+    pub fn with_meta(
+        mut self,
+        name: impl Into<Cow<'static, str>>,
+        value: impl Into<String>,
+    ) -> Params {
+        self.meta.push((name.into(), value.into()));
         self
     }
 
@@ -42,9 +78,8 @@ impl Params {
         if !text.trim_start().starts_with('{') {
             return Err(Invalid { reason: "parameters must be a JSON object".to_owned() });
         }
-        let owned = |(name, value): (std::borrow::Cow<'_, str>, &str)| {
-            (name.into_owned(), value.to_owned())
-        };
+        let owned =
+            |(name, value): (Cow<'_, str>, &str)| (Cow::Owned(name.into_owned()), value.to_owned());
         let mut params = Params::new();
         for (name, value) in scan::members(text) {
             match name == "_meta" && value.starts_with('{') {
@@ -61,23 +96,86 @@ impl Params {
         member.map(|(_, value)| value.as_str())
     }
 
-    /// The JSON text, with `more` members, and with `meta` added to `_meta` unless the caller set
-    /// that key.
-    pub fn to_json(&self, more: &[(&str, &str)], meta: &[(&str, &str)]) -> String {
-        let mut out = Members::new();
-        for (name, value) in &self.members {
-            out.push(name, value);
+    /// The JSON text, on one line.
+    pub fn to_json(&self) -> String {
+        let mut out = String::with_capacity(self.room() + 16);
+        self.write(&mut out, &[], &Meta::default(), None);
+        out
+    }
+
+    /// Appends the JSON text, on one line: with `more` members, and in `_meta` with those of `meta`
+    /// and with a token for progress, except where the caller has set them.
+    pub fn write(
+        &self,
+        out: &mut String,
+        more: &[(&str, &str)],
+        meta: &Meta,
+        progress_token: Option<&str>,
+    ) {
+        out.push('{');
+        let start = out.len();
+        for member in &self.members {
+            push_any_member(out, start, member);
         }
-        more.iter().for_each(|(name, value)| out.push(name, value));
-        let own = self.meta.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        let set = |key: &str| self.meta.iter().any(|(name, _)| name == key);
-        let added = meta.iter().copied().filter(|(name, _)| !set(name));
-        let mut all = Members::new();
-        own.chain(added).for_each(|(name, value)| all.push(name, value));
-        if !all.is_empty() {
-            out.push("_meta", &all.finish());
+        for (name, value) in more {
+            push_member(out, start, name, value);
         }
-        out.finish()
+        if !(self.meta.is_empty() && meta.members.is_empty() && progress_token.is_none()) {
+            push_own_member(out, start, "_meta", "{");
+            self.write_meta(out, meta, progress_token);
+            out.push('}');
+        }
+        out.push('}');
+    }
+
+    fn write_meta(&self, out: &mut String, meta: &Meta, progress_token: Option<&str>) {
+        let start = out.len();
+        let is_set = |key: &str| self.meta.iter().any(|(name, _)| name == key);
+        for member in &self.meta {
+            push_any_member(out, start, member);
+        }
+        if self.meta.is_empty() {
+            out.push_str(&meta.text);
+        } else {
+            for (name, value) in meta.members.iter().filter(|(name, _)| !is_set(name)) {
+                push_own_member(out, start, name, value);
+            }
+        }
+        if let Some(token) = progress_token.filter(|_| !is_set(PROGRESS_TOKEN)) {
+            push_own_member(out, start, PROGRESS_TOKEN, token);
+        }
+    }
+
+    /// How long the caller's own members are as JSON text, roughly.
+    pub fn room(&self) -> usize {
+        let members = self.members.iter().chain(&self.meta);
+        members.map(|(name, value)| name.len() + value.len() + 4).sum()
+    }
+}
+
+/// Appends a member to the object whose first one begins at `start`. `value` is JSON text.
+fn push_member(out: &mut String, start: usize, name: &str, value: &str) {
+    if start < out.len() {
+        out.push(',');
+    }
+    json::push_string(out, name);
+    out.push(':');
+    json::push_on_one_line(out, value);
+}
+
+/// The same for a name of ours, which stands for itself between quotes.
+fn push_own_member(out: &mut String, start: usize, name: &'static str, value: &str) {
+    out.push_str(if start < out.len() { ",\"" } else { "\"" });
+    out.push_str(name);
+    out.push_str("\":");
+    json::push_on_one_line(out, value);
+}
+
+/// The same for any member.
+fn push_any_member(out: &mut String, start: usize, (name, value): &Member) {
+    match name {
+        Cow::Borrowed(name) => push_own_member(out, start, name, value),
+        Cow::Owned(name) => push_member(out, start, name, value),
     }
 }
 
@@ -129,15 +227,30 @@ mod tests {
             r#"{"name":"a","arguments":{"n":9007199254740993, "n":1.0},"_meta":{"k":1e400}}"#;
         let params = Params::from_object(text).unwrap();
         assert_eq!(params.get("arguments"), Some(r#"{"n":9007199254740993, "n":1.0}"#));
+        let meta = |names: &[&'static str]| {
+            Meta::new(names.iter().map(|name| (*name, "2".to_owned())).collect())
+        };
+        let written = |params: &Params, meta: &Meta| {
+            let mut out = String::new();
+            params.write(&mut out, &[("more", "[]")], meta, Some("7"));
+            out
+        };
         assert_eq!(
-            params.to_json(&[("more", "[]")], &[("k", "2"), ("progressToken", "7")]),
-            r#"{"name":"a","arguments":{"n":9007199254740993, "n":1.0},"more":[],"_meta":{"k":1e400,"progressToken":7}}"#
+            written(&params, &meta(&["k", "l"])),
+            r#"{"name":"a","arguments":{"n":9007199254740993, "n":1.0},"more":[],"_meta":{"k":1e400,"l":2,"progressToken":7}}"#
         );
+        let params = Params::new().with("name", "\n1");
+        assert_eq!(
+            written(&params, &meta(&["k", "l"])),
+            r#"{"name": 1,"more":[],"_meta":{"k":2,"l":2,"progressToken":7}}"#
+        );
+        let params = Params::new().with_meta("progressToken", "1");
+        assert_eq!(written(&params, &meta(&[])), r#"{"more":[],"_meta":{"progressToken":1}}"#);
     }
 
     #[test]
     fn no_parameters_are_an_empty_object() {
-        assert_eq!(Params::new().to_json(&[], &[]), "{}");
+        assert_eq!(Params::new().to_json(), "{}");
     }
 
     #[test]

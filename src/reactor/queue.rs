@@ -70,6 +70,12 @@ pub fn bounded<T>(limit: usize) -> (Sender<T>, Receiver<T>) {
 impl<T> Sender<T> {
     /// Puts something in, as soon as there is room.
     pub async fn send(&self, item: T) -> Result<(), Closed> {
+        self.room().await;
+        self.push(item)
+    }
+
+    /// Waits until there is room, or nobody will take anything out any more.
+    pub async fn room(&self) {
         let has_room = |context: &mut Context<'_>| {
             let mut state = self.0.state.borrow_mut();
             if state.is_closed || state.items.len() < self.0.limit {
@@ -79,7 +85,6 @@ impl<T> Sender<T> {
             Poll::Pending
         };
         poll_fn(has_room).await;
-        self.push(item)
     }
 
     /// Puts something in, also beyond the limit.

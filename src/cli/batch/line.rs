@@ -128,8 +128,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, id: &str, expected: Result<(&str, &str), &str>) {
         let (line, request) = read(text.as_bytes(), 5, 7);
-        let shown =
-            request.map(|request| (request.method.clone(), request.params.to_json(&[], &[])));
+        let shown = request.map(|request| (request.method.clone(), request.params.to_json()));
         let expected = expected.map(|(method, params)| (method.to_owned(), params.to_owned()));
         assert_eq!((line.id.as_str(), shown), (id, expected.map_err(str::to_owned)), "{text}");
     }

@@ -4,7 +4,7 @@
 //! members their order. Only line breaks between tokens become blanks, because the stdio binding
 //! forbids them inside a message (2026-07-28, Transports).
 
-use super::super::{bytes, json};
+use super::super::json;
 use super::{ErrorObject, Id};
 
 /// A request. `text_id` sends the id as a string, for servers that do not take numbers. `params` is
@@ -18,10 +18,26 @@ use super::{ErrorObject, Id};
 /// );
 /// ```
 pub fn request(id: u64, text_id: bool, method: &str, params: &str) -> String {
-    let id = if text_id { format!("\"{id}\"") } else { id.to_string() };
-    let mut line = begin(method.len() + params.len());
-    push_member(&mut line, "id", &id);
-    push_call(&mut line, method, params);
+    let (id, mut line) = (id.to_string(), begin(method.len() + params.len()));
+    push_head(&mut line, &id, text_id, method);
+    push_params(&mut line, params);
+    line
+}
+
+/// A request whose `params` are appended by `write`, on one line. `id` is the number in decimal, and
+/// `room` how long the parameters are, roughly: the line is not written twice then.
+pub fn request_with(
+    id: &str,
+    text_id: bool,
+    method: &str,
+    room: usize,
+    write: impl FnOnce(&mut String),
+) -> String {
+    let mut line = begin(id.len() + method.len() + room);
+    push_head(&mut line, id, text_id, method);
+    line.push_str(",\"params\":");
+    write(&mut line);
+    line.push('}');
     line
 }
 
@@ -37,7 +53,8 @@ pub fn request(id: u64, text_id: bool, method: &str, params: &str) -> String {
 pub fn notification(method: &str, params: Option<&str>) -> String {
     let params = params.unwrap_or_default();
     let mut line = begin(method.len() + params.len());
-    push_call(&mut line, method, params);
+    push_method(&mut line, method);
+    push_params(&mut line, params);
     line
 }
 
@@ -78,10 +95,20 @@ fn begin(length: usize) -> String {
     line
 }
 
-/// The method, the parameters and the end.
-fn push_call(line: &mut String, method: &str, params: &str) {
+/// The id and the method of a request.
+fn push_head(line: &mut String, id: &str, text_id: bool, method: &str) {
+    let quote = if text_id { "\"" } else { "" };
+    [",\"id\":", quote, id, quote].iter().for_each(|part| line.push_str(part));
+    push_method(line, method);
+}
+
+fn push_method(line: &mut String, method: &str) {
     line.push_str(",\"method\":");
     json::push_string(line, method);
+}
+
+/// The parameters and the end.
+fn push_params(line: &mut String, params: &str) {
     if !params.is_empty() {
         push_member(line, "params", params);
     }
@@ -93,18 +120,7 @@ fn push_member(line: &mut String, key: &str, value: &str) {
     line.push_str(",\"");
     line.push_str(key);
     line.push_str("\":");
-    push_on_one_line(line, value);
-}
-
-/// Appends JSON text with blanks for its line breaks. In JSON a line break can only stand between
-/// tokens, so that the meaning is kept.
-fn push_on_one_line(line: &mut String, mut value: &str) {
-    while let Some(at) = bytes::find_either(b'\n', b'\r', value.as_bytes()) {
-        line.push_str(&value[..at]);
-        line.push(' ');
-        value = &value[at + 1..];
-    }
-    line.push_str(value);
+    json::push_on_one_line(line, value);
 }
 
 #[cfg(test)]

@@ -55,8 +55,10 @@ pub struct Response {
 pub struct Answer {
     /// The `result` member as it came.
     pub result: Json,
-    /// The value of its `resultType` when that is `input_required` (Multi Round-Trip Requests).
+    /// Whether its `resultType` is `input_required` (Multi Round-Trip Requests).
     pub input_required: bool,
+    /// Whether it has a `resultType` at all, as results of modern servers do.
+    pub has_type: bool,
 }
 
 /// An error the peer answered with (JSON-RPC 2.0, section 5.1).

@@ -163,15 +163,27 @@ pub fn contents(result: &str, document: &mut Document) -> Vec<Resource> {
 pub(super) fn blocks<'a>(content: &'a str, document: &mut Document) -> Vec<Block<'a>> {
     // One block alone, without its array.
     if content.starts_with('{') {
-        return vec![block(content, document)];
+        let found = LONG_TEXT.map(|name| scan::member(content, name));
+        let long = long_text(content, found).map(Text::Long).map(Kind::Text);
+        return vec![match long {
+            Some(kind) => Block { kind, text: content },
+            None => block(content, document),
+        }];
     }
-    scan::elements(content).map(|text| block(text, document)).collect()
+    if content.len() < LONG {
+        return scan::elements(content).map(|text| block(text, document)).collect();
+    }
+    let mut blocks = Vec::new();
+    scan::objects(content, LONG_TEXT, |text, found| {
+        blocks.push(match long_text(text, found) {
+            Some(long) => Block { kind: Kind::Text(Text::Long(long)), text },
+            None => block(text, document),
+        });
+    });
+    blocks
 }
 
 fn block<'a>(text: &'a str, document: &mut Document) -> Block<'a> {
-    if let Some(long) = long_text(text) {
-        return Block { kind: Kind::Text(Text::Long(long)), text };
-    }
     let kind = document.read(text, |root| {
         kind(root)
             .unwrap_or_else(|| Kind::Unknown { name: string(root, "type").unwrap_or_default() })
@@ -179,12 +191,15 @@ fn block<'a>(text: &'a str, document: &mut Document) -> Block<'a> {
     Block { kind, text }
 }
 
+/// What must be known of a block to see whether it is a long text.
+const LONG_TEXT: [&str; 2] = ["type", "text"];
+
 /// The text of a long block of text, as it came.
-fn long_text(block: &str) -> Option<&str> {
-    if block.len() < LONG || scan::member(block, "type") != Some("\"text\"") {
+fn long_text<'a>(block: &str, [kind, text]: [Option<&'a str>; 2]) -> Option<&'a str> {
+    if block.len() < LONG || kind != Some("\"text\"") {
         return None;
     }
-    scan::member(block, "text").filter(|text| text.starts_with('"'))
+    text.filter(|text| text.starts_with('"'))
 }
 
 fn kind<'a>(block: Node<'_>) -> Option<Kind<'a>> {

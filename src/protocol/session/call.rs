@@ -205,7 +205,9 @@ impl Session {
     }
 
     pub(super) fn handle_result(&mut self, ticket: Ticket, answer: Answer) {
-        self.prove_modern(answer.result.as_str());
+        if answer.has_type {
+            self.prove();
+        }
         if answer.input_required && self.stage.asks_by_result() && !self.profile.relays {
             return self.ask(ticket, &answer.result);
         }

@@ -3,12 +3,40 @@
 use super::Profile;
 use crate::protocol::json;
 use crate::protocol::model::task;
-use crate::protocol::params::Members;
+use crate::protocol::params::{Members, Meta};
 use crate::protocol::revision::{Revision, Tasks};
 
+/// What requests of a revision carry in `_meta`: it is the same in all of them.
+#[derive(Debug)]
+pub(super) struct Context {
+    revision: &'static Revision,
+    /// What every request carries.
+    opening: Meta,
+    /// What a call carries.
+    call: Meta,
+}
+
+impl Context {
+    pub(super) fn new(profile: &Profile, revision: &'static Revision) -> Context {
+        let mut members = profile.context(revision);
+        let opening = Meta::new(members.clone());
+        members.extend(profile.log_level_member(revision));
+        Context { revision, opening, call: Meta::new(members) }
+    }
+
+    /// Whether it is that of a revision.
+    pub(super) fn is_of(&self, revision: &'static Revision) -> bool {
+        std::ptr::eq(self.revision, revision)
+    }
+
+    /// The members of a call, or of a request that opens the session.
+    pub(super) fn meta(&self, is_call: bool) -> &Meta {
+        if is_call { &self.call } else { &self.opening }
+    }
+}
+
 impl Profile {
-    /// The members of `_meta` that every request of a modern revision carries.
-    pub(super) fn context(&self, revision: &Revision) -> Vec<(&'static str, String)> {
+    fn context(&self, revision: &Revision) -> Vec<(&'static str, String)> {
         if !revision.request_meta {
             return Vec::new();
         }

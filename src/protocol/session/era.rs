@@ -201,13 +201,6 @@ impl Session {
         }
     }
 
-    /// A result that only a modern server writes makes the era certain.
-    pub(super) fn prove_modern(&mut self, result: &str) {
-        if scan::member(result, "resultType").is_some() {
-            self.prove();
-        }
-    }
-
     /// The server has said what only a modern one says.
     pub(super) fn prove(&mut self) {
         let Step::Ready(revision) = self.stage.step else { return };

@@ -19,6 +19,7 @@ mod event;
 mod input;
 mod listen;
 mod log_level;
+mod write;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
@@ -30,16 +31,16 @@ pub use listen::SUBSCRIPTION;
 
 use self::call::OpenCall;
 use self::challenge::Parked;
+use self::declare::Context;
 use self::era::Stage;
 use self::input::Requests;
 use super::json::Json;
 use super::jsonrpc::id::Echo;
 use super::jsonrpc::{self, ErrorObject, Id, Malformed, Message, Notification, Response, scan};
-use super::message::{Delivery, Fault, Head, Incoming, Outgoing};
+use super::message::{Fault, Incoming, Outgoing};
 use super::method;
 use super::model::log::Level;
 use super::opening::Certainty;
-use super::params::Params;
 use super::pending::{Found, Pending};
 use super::revision::{Questions, Revision};
 
@@ -138,6 +139,8 @@ enum Purpose {
 #[derive(Debug)]
 pub struct Session {
     profile: Profile,
+    /// What the requests of the revision carry that the last one was written in.
+    context: Option<Context>,
     certainty: Certainty,
     stage: Stage,
     about: Option<About>,
@@ -171,6 +174,7 @@ impl Session {
         Session {
             stage: Stage::begin(&profile, now),
             profile,
+            context: None,
             certainty,
             about: None,
             pending: Pending::default(),
@@ -416,57 +420,5 @@ impl Session {
 
     fn transmit(&mut self, outgoing: Outgoing) {
         self.output.push_back(Output::Transmit(outgoing));
-    }
-
-    /// Sends a request and returns its number.
-    fn request(
-        &mut self,
-        purpose: Purpose,
-        revision: &'static Revision,
-        call: &Call,
-        more: &[(&str, &str)],
-    ) -> u64 {
-        let id = self.pending.register(purpose);
-        let number = id.to_string();
-        let mut context = self.profile.context(revision);
-        if let Purpose::Call(_) = purpose {
-            context.extend(self.profile.log_level_member(revision));
-        }
-        let mut meta: Vec<(&str, &str)> =
-            context.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        let facts = method::facts(&call.method);
-        if facts.may_ask {
-            meta.push(("progressToken", &number));
-        }
-        let params = call.params.to_json(more, &meta);
-        let name = facts
-            .mirrored
-            .and_then(|name| Some(scan::unescape(call.params.get(name)?)?.into_owned()));
-        let method = call.method.clone();
-        let body = jsonrpc::encode::request(id, self.profile.text_ids, &method, &params);
-        let head = Head { revision, method, name, mirrored: call.mirrored.clone() };
-        self.transmit(Outgoing::Deliver(Delivery { id: Some(id), head, body }));
-        id
-    }
-
-    /// A notification in the revision in use, not yet sent.
-    fn notification(
-        &self,
-        revision: &'static Revision,
-        method: &'static str,
-        params: &Params,
-    ) -> Delivery {
-        let head = Head { revision, method: method.into(), name: None, mirrored: Vec::new() };
-        let params = params.to_json(&[], &[]);
-        let body = jsonrpc::encode::notification(method, Some(&params));
-        Delivery { id: None, head, body }
-    }
-
-    fn respond(&mut self, id: &Id, answer: &Result<String, ErrorObject>) {
-        let revision =
-            self.stage.revision().unwrap_or(Revision::newest(super::revision::Era::Legacy));
-        let head = Head { revision, method: "".into(), name: None, mirrored: Vec::new() };
-        let body = jsonrpc::encode::response(id, answer.as_ref().map(String::as_str));
-        self.transmit(Outgoing::Deliver(Delivery { id: None, head, body }));
     }
 }

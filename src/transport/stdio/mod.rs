@@ -189,13 +189,14 @@ async fn read(mut stdout: Reader, limits: Limits, trace: &Trace, port: &Port) ->
 /// Reports what a line holds; tells whether it held messages only.
 async fn report(line: Vec<u8>, limits: &Limits, trace: &Trace, port: &Port) -> bool {
     trace.frame(Direction::In, &line);
-    let mut found = Vec::with_capacity(1);
-    decode(line, limits, &mut |decoded| found.push(decoded));
-    let whole = !found.iter().any(|decoded| matches!(decoded, Decoded::Malformed(_)));
-    for decoded in found {
+    let mut whole = true;
+    // A line has one message, and what has several is in memory anyway.
+    port.inbox.room().await;
+    decode(line, limits, &mut |decoded| {
+        whole &= !matches!(decoded, Decoded::Malformed(_));
         // Nobody reads the reports once the client has closed the connection.
-        let _ = port.inbox.send(decoded.into()).await;
-    }
+        let _ = port.inbox.push(decoded.into());
+    });
     whole
 }
 

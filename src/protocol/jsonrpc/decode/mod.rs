@@ -137,6 +137,7 @@ struct Parts {
     params: Option<Span>,
     result: Option<Span>,
     input_required: bool,
+    has_type: bool,
     error: Option<Span>,
 }
 
@@ -160,19 +161,20 @@ impl Parts {
             method: method.map(Box::from),
             params: envelope.params.clone(),
             result: result.filter(|_| answers),
+            has_type: envelope.result_type.is_some(),
             input_required: string(&envelope.result_type).as_deref() == Some("input_required"),
             error,
         }
     }
 
     fn message(self, text: String) -> Result<Message, Malformed> {
-        let Parts { id, params, input_required, .. } = self;
+        let Parts { id, params, input_required, has_type, .. } = self;
         Ok(match (self.error, self.result, self.method) {
             (Some(error), _, _) => {
                 Message::Response(Response { id, outcome: Err(read_error(text, error)) })
             }
             (None, Some(result), _) => {
-                let answer = Answer { result: Json::new(text, result), input_required };
+                let answer = Answer { result: Json::new(text, result), input_required, has_type };
                 Message::Response(Response { id, outcome: Ok(answer) })
             }
             (None, None, Some(method)) => {

@@ -8,11 +8,14 @@
 #![allow(unsafe_code, reason = "vector instructions; measured in benches/scan.rs")]
 
 use std::arch::x86_64::{
-    __m256i, _mm_clmulepi64_si128, _mm_cvtsi128_si64, _mm_set_epi64x, _mm256_cmpeq_epi8,
-    _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8,
+    __m256i, _mm_clmulepi64_si128, _mm_cvtsi128_si64, _mm_set_epi64x, _mm256_and_si256,
+    _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_max_epu8, _mm256_movemask_epi8, _mm256_or_si256,
+    _mm256_set1_epi8, _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8,
+    _mm256_srli_epi16,
 };
 use std::mem;
 
+use super::check::escape;
 use super::skip::Nest;
 use crate::protocol::bytes::Ability;
 
@@ -37,6 +40,27 @@ pub(super) fn string(text: &[u8], at: usize) -> Option<Option<usize>> {
     ABILITY.is_there(text.len().saturating_sub(at)).then(|| unsafe { string_in_blocks(text, at) })
 }
 
+/// Like `check::portable_string`; `None` when this processor cannot do it, or was not asked yet.
+#[inline]
+pub(super) fn checked_string(text: &[u8], at: usize) -> Option<Option<usize>> {
+    // SAFETY: the processor has every feature that the function is compiled for.
+    ABILITY
+        .is_there(text.len().saturating_sub(at))
+        .then(|| unsafe { checked_string_in_blocks(text, at) })
+}
+
+/// Unescapes from `at` on to `out` from `end` on, as long as there is much of both, up to what is no
+/// text or a simple escape. Tells where it has come to in both; at once, when this processor cannot do
+/// it or was not asked yet.
+#[inline]
+pub(super) fn unescape(text: &[u8], at: usize, out: &mut [u8], end: usize) -> (usize, usize) {
+    match ABILITY.is_there(text.len().saturating_sub(at)) {
+        // SAFETY: the processor has every feature that the function is compiled for.
+        true => unsafe { unescape_in_blocks(text, at, out, end) },
+        false => (at, end),
+    }
+}
+
 /// From now on the processor helps, if it can.
 #[cfg(test)]
 pub(super) fn ask_at_once() {
@@ -55,27 +79,113 @@ fn is_able() -> bool {
 fn nest_in_blocks(text: &[u8], at: usize, room: usize) -> Option<Nest> {
     let mut scan =
         Scan { open: 1, room, too_deep: false, in_string: 0, escapes: Escapes::default() };
-    let end = end_in_blocks(text, at, |block| scan.block(block))?;
+    let end = end_in_blocks(text, at, |block, _| scan.block(block))?;
     Some(Nest { end, too_deep: scan.too_deep })
 }
 
 #[target_feature(enable = "avx2,bmi1,pclmulqdq,popcnt")]
 fn string_in_blocks(text: &[u8], at: usize) -> Option<usize> {
     let mut escapes = Escapes::default();
-    end_in_blocks(text, at, |block| {
+    end_in_blocks(text, at, |block, _| {
         let vectors = Vectors::load(block);
         let quotes = vectors.equal(b'"') & !escapes.next(vectors.equal(b'\\'));
         (quotes != 0).then_some(quotes.trailing_zeros() as usize)
     })
 }
 
+#[target_feature(enable = "avx2,bmi1,pclmulqdq,popcnt")]
+fn checked_string_in_blocks(text: &[u8], at: usize) -> Option<usize> {
+    let mut escapes = Escapes::default();
+    let mut is_broken = false;
+    let end = end_in_blocks(text, at, |block, begin| {
+        let vectors = Vectors::load(block);
+        let escaped = escapes.next(vectors.equal(b'\\'));
+        let quotes = vectors.equal(b'"') & !escaped;
+        // All before the end of the string, which may be in another block.
+        let inside = quotes.wrapping_sub(1) & !quotes;
+        is_broken = vectors.at_most(0x1F) & inside != 0;
+        let mut others = escaped & inside & !vectors.simple_escapes();
+        while others != 0 {
+            is_broken |= escape(text, begin + others.trailing_zeros() as usize).is_none();
+            others &= others - 1;
+        }
+        (quotes != 0 || is_broken).then_some(quotes.trailing_zeros() as usize)
+    });
+    end.filter(|_| !is_broken)
+}
+
+#[target_feature(enable = "avx2,bmi1,pclmulqdq,popcnt")]
+fn unescape_in_blocks(
+    text: &[u8],
+    mut at: usize,
+    out: &mut [u8],
+    mut end: usize,
+) -> (usize, usize) {
+    // More is copied than is there to copy: it is faster, and there is room for it.
+    while let Some(two) = text[at..].first_chunk::<{ 2 * BLOCK }>()
+        && out.len() - end >= 2 * BLOCK
+    {
+        let vectors = Vectors::load(two.first_chunk().expect("it is half of it"));
+        let mut special = vectors.equal(b'\\') | vectors.equal(b'"') | vectors.at_most(0x1F);
+        // Where the part begins that was not copied yet, and where all ends.
+        let (mut from, mut to) = (0, BLOCK);
+        while special != 0 {
+            let place = special.trailing_zeros() as usize;
+            copy_block(two, from, out, end);
+            end += place - from;
+            from = place;
+            if place == BLOCK - 1 {
+                // What it escapes is in the next block.
+                to = place;
+                break;
+            }
+            let character = SIMPLE[usize::from(two[place + 1])];
+            if two[place] != b'\\' || character == 0 {
+                return (at + place, end);
+            }
+            out[end] = character;
+            end += 1;
+            from = place + 2;
+            special &= !(3 << place);
+        }
+        if from < to {
+            copy_block(two, from, out, end);
+            end += to - from;
+        }
+        at += from.max(to);
+    }
+    (at, end)
+}
+
+/// Copies a block. As an array, because the length of a slice is not known to the compiler.
+#[inline(always)]
+fn copy_block(two: &[u8; 2 * BLOCK], from: usize, out: &mut [u8], end: usize) {
+    if let (Some(to), Some(block)) =
+        (out[end..].first_chunk_mut::<BLOCK>(), two[from..].first_chunk::<BLOCK>())
+    {
+        *to = *block;
+    }
+}
+
+/// What a letter stands for behind a backslash; 0 where it is no escape, or more than a letter.
+const SIMPLE: [u8; 256] = {
+    let mut table = [0; 256];
+    let pairs = [b"\"\"", b"\\\\", b"//", b"b\x08", b"f\x0C", b"n\n", b"r\r", b"t\t"];
+    let mut at = 0;
+    while at < pairs.len() {
+        table[pairs[at][0] as usize] = pairs[at][1];
+        at += 1;
+    }
+    table
+};
+
 /// Goes through `text` from `at` on, block by block, until `look` finds the last byte; tells the
-/// place after it. Inlined, so that `look` is compiled for the processor too.
+/// place after it. `look` gets a block and its place in the text. Inlined, so that `look` is compiled for the processor too.
 #[inline(always)]
 fn end_in_blocks(
     text: &[u8],
     at: usize,
-    mut look: impl FnMut(&[u8; BLOCK]) -> Option<usize>,
+    mut look: impl FnMut(&[u8; BLOCK], usize) -> Option<usize>,
 ) -> Option<usize> {
     let mut rest = text.get(at..)?;
     let mut padded = [b' '; BLOCK];
@@ -85,8 +195,9 @@ fn end_in_blocks(
             padded[..rest.len()].copy_from_slice(rest);
             (&padded, &[])
         });
-        if let Some(last) = look(block) {
-            return Some(text.len() - rest.len() + last + 1);
+        let begin = text.len() - rest.len();
+        if let Some(last) = look(block, begin) {
+            return Some(begin + last + 1);
         }
         rest = after;
     }
@@ -220,6 +331,39 @@ impl Vectors {
     fn or(self, byte: u8) -> Vectors {
         let bits = _mm256_set1_epi8(byte.cast_signed());
         Vectors { low: _mm256_or_si256(self.low, bits), high: _mm256_or_si256(self.high, bits) }
+    }
+
+    /// Which bytes are no higher than `limit`.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn at_most(self, limit: u8) -> u64 {
+        let bound = _mm256_set1_epi8(limit.cast_signed());
+        let (low, high) = (_mm256_max_epu8(self.low, bound), _mm256_max_epu8(self.high, bound));
+        Vectors { low, high }.equal(limit)
+    }
+
+    /// Which bytes make an escape of two bytes, after a backslash: `"\/bfnrt`.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn simple_escapes(self) -> u64 {
+        // For each half of a byte a set of bits; those of both have one in common for these bytes:
+        // one bit stands for 2x, one for 5x, one for 6x and one for 7x.
+        let right = _mm256_setr_epi8(
+            0, 0, 0b1101, 0, 0b1000, 0, 0b0100, 0, 0, 0, 0, 0, 0b0010, 0, 0b0100, 0b0001, //
+            0, 0, 0b1101, 0, 0b1000, 0, 0b0100, 0, 0, 0, 0, 0, 0b0010, 0, 0b0100, 0b0001,
+        );
+        let left = _mm256_setr_epi8(
+            0, 0, 0b0001, 0, 0, 0b0010, 0b0100, 0b1000, 0, 0, 0, 0, 0, 0, 0, 0, //
+            0, 0, 0b0001, 0, 0, 0b0010, 0b0100, 0b1000, 0, 0, 0, 0, 0, 0, 0, 0,
+        );
+        let (nibble, nothing) = (_mm256_set1_epi8(0x0F), _mm256_setzero_si256());
+        let others = |bytes| {
+            let high = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), nibble);
+            let by_right = _mm256_shuffle_epi8(right, _mm256_and_si256(bytes, nibble));
+            let both = _mm256_and_si256(by_right, _mm256_shuffle_epi8(left, high));
+            _mm256_movemask_epi8(_mm256_cmpeq_epi8(both, nothing)).cast_unsigned()
+        };
+        !(u64::from(others(self.low)) | u64::from(others(self.high)) << 32)
     }
 
     /// Which bytes are `byte`.

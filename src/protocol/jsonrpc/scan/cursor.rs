@@ -146,7 +146,7 @@ impl<'a> Cursor<'a> {
 }
 
 /// The length of the number, `true`, `false` or `null` at the beginning of `text`.
-fn scalar(text: &[u8]) -> Option<usize> {
+pub(super) fn scalar(text: &[u8]) -> Option<usize> {
     let literal = |word: &[u8]| text.starts_with(word).then_some(word.len());
     match text.first()? {
         b't' => literal(b"true"),

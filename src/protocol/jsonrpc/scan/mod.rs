@@ -14,6 +14,7 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+mod check;
 mod cursor;
 mod parts;
 mod skip;
@@ -21,7 +22,8 @@ mod string;
 
 use std::ops::Range;
 
-pub use parts::{Elements, Members, elements, member, members};
+pub use check::is_json;
+pub use parts::{Elements, Members, elements, member, members, objects};
 pub use string::{unescape, unescape_pieces};
 
 use cursor::{Cursor, Syntax};
@@ -121,6 +123,11 @@ fn result(cursor: &mut Cursor<'_>) -> Result<(Option<Span>, Option<Span>), Synta
         }
     }
     Ok((Some(start..cursor.at), result_type))
+}
+
+/// Whether a text stands for itself between the quotes of a JSON string.
+pub fn is_plain(text: &str) -> bool {
+    skip::special(text.as_bytes(), 0).is_none()
 }
 
 /// Where the value at the beginning of `text` ends, white space before it aside; `None` when there

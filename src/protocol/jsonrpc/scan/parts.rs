@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::iter::FusedIterator;
 
-use super::cursor::Cursor;
+use super::cursor::{Cursor, Syntax};
 
 /// The members of an object; see [`members`].
 #[derive(Debug, Clone)]
@@ -46,6 +46,50 @@ pub fn elements(text: &str) -> Elements<'_> {
 /// ```
 pub fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     members(text).filter(|(key, _)| key == name).last().map(|(_, value)| value)
+}
+
+/// Goes through the elements of the array that `text` is, and on the way through the members of
+/// those that are objects: for arrays that are too long to be gone through twice. `take` gets each
+/// element as its text, with the values of the members that have these names.
+///
+/// ```
+/// use mcpmini::protocol::jsonrpc::scan;
+/// let mut seen = Vec::new();
+/// scan::objects(r#"[{"a": 1, "c": 2}, 3]"#, ["a", "b"], |text, found| seen.push((text, found)));
+/// assert_eq!(seen, [(r#"{"a": 1, "c": 2}"#, [Some("1"), None]), ("3", [None; 2])]);
+/// ```
+pub fn objects<'a, const N: usize>(
+    text: &'a str,
+    names: [&str; N],
+    mut take: impl FnMut(&'a str, [Option<&'a str>; N]),
+) {
+    let Some(mut cursor) = Parts::new(text, b'[').cursor else { return };
+    while let Ok(true) = cursor.element() {
+        let start = cursor.at;
+        let found = match cursor.peek() {
+            Some(b'{') => object(text, &mut cursor, names),
+            _ => cursor.value().map(|_| [None; N]),
+        };
+        let Ok(found) = found else { return };
+        take(&text[start..cursor.at], found);
+    }
+}
+
+/// Steps over an object and finds the members with these names; of several, the last.
+fn object<'a, const N: usize>(
+    text: &'a str,
+    cursor: &mut Cursor<'a>,
+    names: [&str; N],
+) -> Result<[Option<&'a str>; N], Syntax> {
+    let mut found = [None; N];
+    cursor.enter();
+    while let Some(key) = cursor.key()? {
+        let value = &text[cursor.value()?];
+        if let Some(at) = names.iter().position(|name| *name == key) {
+            found[at] = Some(value);
+        }
+    }
+    Ok(found)
 }
 
 /// A cursor inside the object or array, until its end.
@@ -100,6 +144,29 @@ impl FusedIterator for Elements<'_> {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn objects_are_seen_with_their_members() {
+        let check = |text: &str, expected: &[(&str, [Option<&str>; 2])]| {
+            let mut seen = Vec::new();
+            objects(text, ["a", "b"], |element, found| seen.push((element, found)));
+            assert_eq!(seen, expected, "{text}");
+        };
+        check("[]", &[]);
+        check("{}", &[]);
+        check(
+            r#"[ {"a": "]}", "c":[2], "b":{"c":[1]}} , {}, [{"a":1}],7,{"a":1,"\u0061":2}]"#,
+            &[
+                (r#"{"a": "]}", "c":[2], "b":{"c":[1]}}"#, [Some("\"]}\""), Some(r#"{"c":[1]}"#)]),
+                ("{}", [None; 2]),
+                (r#"[{"a":1}]"#, [None; 2]),
+                ("7", [None; 2]),
+                (r#"{"a":1,"\u0061":2}"#, [Some("2"), None]),
+            ],
+        );
+        check(r#"[{"a":1},{"a":}]"#, &[(r#"{"a":1}"#, [Some("1"), None])]);
+        check(r#"[{"a":1} {"a":2}]"#, &[(r#"{"a":1}"#, [Some("1"), None])]);
+    }
 
     #[test]
     fn members_come_in_order_until_the_text_breaks() {

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+#[cfg(target_arch = "x86_64")]
+use super::avx2;
 use super::skip::{is_special, special, special_in};
 
 /// The value of a JSON string, given with its quotes; `None` when `quoted` is not one JSON string.
@@ -40,12 +42,13 @@ pub fn unescape_pieces<E>(
         let stopped = unescape_into(text, at, &mut out, &mut end);
         at = stopped.unwrap_or(text.len());
         // The last character may have come in part.
-        let whole = match str::from_utf8(&out[..end]) {
-            Ok(piece) => piece.len(),
-            Err(cut) => cut.valid_up_to(),
+        let piece = match str::from_utf8(&out[..end]) {
+            Ok(piece) => piece,
+            Err(cut) => str::from_utf8(&out[..cut.valid_up_to()]).expect("it was just looked at"),
         };
+        let whole = piece.len();
         if whole > 0 {
-            take(str::from_utf8(&out[..whole]).expect("it was just looked at"))?;
+            take(piece)?;
         }
         out.copy_within(whole..end, 0);
         end -= whole;
@@ -56,11 +59,19 @@ pub fn unescape_pieces<E>(
 /// How much room [`unescape_into`] wants for one step: a word, and a character in four bytes.
 const ROOM: usize = size_of::<u64>() + 4;
 
+/// As long as there is more than this of a text, in bytes, the processor may help.
+#[cfg(target_arch = "x86_64")]
+const LONG: usize = 256;
+
 /// Unescapes `text` from `at` on, until it or the room in `out` behind `end` comes to its end. Tells
 /// where it has come to; `None` where the text is no inside of a JSON string, with what comes before
 /// that in `out`.
 fn unescape_into(text: &[u8], mut at: usize, out: &mut [u8], end: &mut usize) -> Option<usize> {
     while at < text.len() && out.len() - *end >= ROOM {
+        #[cfg(target_arch = "x86_64")]
+        if text.len() - at >= LONG {
+            (at, *end) = avx2::unescape(text, at, out, *end);
+        }
         // Escapes are close together where there are any: to copy eight bytes too many is cheaper
         // than to copy as many as there are.
         let plain = match text[at..].first_chunk() {
