@@ -26,6 +26,8 @@ pub struct Definition {
     pub start_timeout: Option<Duration>,
     /// The revision to speak, when it is not to be found out.
     pub protocol: Option<&'static Revision>,
+    /// How strictly it is held to what it was, if that is said.
+    pub trust: Option<Trust>,
     /// Whether it must not be used.
     pub disabled: bool,
     /// The document that it was made from, which may have changed since.
@@ -93,10 +95,33 @@ pub enum Binding {
     Sse,
 }
 
-/// The names under which other programs keep the URL. The first one is ours.
+/// How strictly a server is held to what it was before.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Trust {
+    /// Nothing is remembered and nothing is checked.
+    Off,
+    /// It is accepted as it is when it is first used.
+    #[default]
+    FirstUse,
+    /// Nothing is accepted but what was accepted before, by the user or by a lock file.
+    Strict,
+}
+
+impl Trust {
+    /// The word for it in a file.
+    pub fn word(self) -> &'static str {
+        match self {
+            Trust::Off => "off",
+            Trust::FirstUse => "tofu",
+            Trust::Strict => "strict",
+        }
+    }
+}
+
 /// The registry that entries are from unless they say another.
 pub const OFFICIAL_REGISTRY: &str = "https://registry.modelcontextprotocol.io";
 
+/// The names under which other programs keep the URL. The first one is ours.
 const URL_FIELDS: [&str; 4] = ["url", "httpUrl", "serverUrl", "baseUrl"];
 
 impl Definition {
@@ -108,6 +133,7 @@ impl Definition {
         let timeout = fields.milliseconds("timeout");
         let start_timeout = fields.milliseconds("startupTimeout");
         let protocol = protocol(&mut fields);
+        let trust = trust(&mut fields);
         let card = fields.string("card");
         let registry = fields.string("registry");
         let registry_url = fields.string("registryUrl");
@@ -121,6 +147,7 @@ impl Definition {
             timeout,
             start_timeout,
             protocol,
+            trust,
             disabled: disabled.contains(&Some(true)),
             card,
             registry,
@@ -161,6 +188,7 @@ impl Definition {
             timeout: None,
             start_timeout: None,
             protocol: None,
+            trust: None,
             disabled: false,
             card: None,
             registry: None,
@@ -268,6 +296,20 @@ fn http_target(fields: &mut Fields<'_>, binding: Binding, url_field: &str) -> Op
     let url = fields.string(url_field)?;
     let oauth = fields.object("oauth.", OAuthTemplate::read);
     Some(Target::Http(HttpTarget { binding, url, headers, env_headers, bearer_token_env, oauth }))
+}
+
+/// Reads how strict to be. `"trust": true` is another program's, which asks no questions then.
+fn trust(fields: &mut Fields<'_>) -> Option<Trust> {
+    if fields.is_boolean("trust") {
+        return None;
+    }
+    let word = fields.string("trust")?;
+    let all = [Trust::Off, Trust::FirstUse, Trust::Strict];
+    let known = all.into_iter().find(|trust| trust.word() == word);
+    if known.is_none() {
+        fields.wrong(Issue::UnknownTrust(word));
+    }
+    known
 }
 
 fn protocol(fields: &mut Fields<'_>) -> Option<&'static Revision> {

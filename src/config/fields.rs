@@ -42,6 +42,8 @@ pub enum Issue {
     UnknownType(String),
     /// The `protocol` is a revision this client does not know.
     UnknownRevision(String),
+    /// The `trust` is none of the words for it.
+    UnknownTrust(String),
     /// Two fields exclude each other.
     Exclusive(&'static str, &'static str),
     /// No environment variable can be called that.
@@ -131,6 +133,11 @@ impl<'a> Fields<'a> {
             Some(text) => Some(text.value.to_string()),
             None => self.wrong_type(name, value, "a string"),
         }
+    }
+
+    /// Whether a field is `true` or `false`, of those that may be something else.
+    pub(super) fn is_boolean(&self, name: &str) -> bool {
+        self.field(name).is_some_and(|value| value.as_boolean_lit().is_some())
     }
 
     /// `true` or `false`.
@@ -274,6 +281,9 @@ impl fmt::Display for Issue {
                 let dates: Vec<_> = Revision::all().iter().map(|revision| revision.date).collect();
                 let (date, dates) = (printable(date), dates.join(", "));
                 write!(f, "unknown protocol \"{date}\" (there are auto, {dates})")
+            }
+            Issue::UnknownTrust(word) => {
+                write!(f, "unknown trust \"{}\" (there are off, tofu, strict)", printable(word))
             }
             Issue::Exclusive(one, other) => {
                 write!(f, "both \"{one}\" and \"{other}\" are set")

@@ -37,7 +37,9 @@ use std::path::PathBuf;
 
 pub use change::Changeable;
 pub use check::{Checked, Finding, Wrong, check};
-pub use definition::{Binding, Definition, HttpTarget, OFFICIAL_REGISTRY, StdioTarget, Target};
+pub use definition::{
+    Binding, Definition, HttpTarget, OFFICIAL_REGISTRY, StdioTarget, Target, Trust,
+};
 pub use describe::{Described, describe, faults, masked};
 pub use digest::{Digest, NotADigest};
 pub use document::{Malformed, Place};

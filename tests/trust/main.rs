@@ -77,6 +77,41 @@ fn a_known_server_costs_no_request_and_no_word() {
 }
 
 #[test]
+fn a_definition_says_how_strict_to_be() {
+    let world = World::new("legacy");
+    let plain = fs::read_to_string(world.scratch.path(CONFIG)).unwrap();
+    let file = |trust: &str| {
+        plain.replacen("{\"command\"", &format!("{{\"trust\":{trust},\"command\""), 1)
+    };
+    let check = |path: &str, trust: &str, variable: Option<&str>, code: i32| {
+        world.scratch.write(path, file(trust));
+        let mut command = world.scratch.mcpmini(ECHO);
+        command.envs(variable.map(|value| ("MCPMINI_TRUST", value)));
+        let outcome = run(&mut command);
+        assert_eq!(outcome.code, code, "{path} {trust} {variable:?}: {}", outcome.err);
+    };
+    check(CONFIG, "\"strict\"", None, 8);
+    check(CONFIG, "\"strict\"", Some("off"), 8);
+    check(CONFIG, "true", None, 0);
+    world.patch(json!({ "tools": { "echo": { "description": "another" } } }));
+    check(CONFIG, "\"tofu\"", None, 8);
+    check(CONFIG, "\"off\"", None, 0);
+    check(CONFIG, "\"off\"", Some("tofu"), 8);
+    check(CONFIG, "\"tofu\"", Some("off"), 8);
+
+    // The file of a project may not loosen anything.
+    world.patch(json!({}));
+    fs::remove_file(world.scratch.path(CONFIG)).unwrap();
+    world.scratch.write(".mcp.json", file("\"off\""));
+    let shown = world.run(&["approve", "demo"]);
+    let approve = ["approve", "demo", "--accept", &digest_in(&shown.err)];
+    assert_eq!(world.run(&approve).code, 0, "{}", shown.err);
+    world.expect(&ECHO, 0, "hi\n");
+    world.patch(json!({ "tools": { "echo": { "description": "another" } } }));
+    world.expect(&ECHO, 8, "");
+}
+
+#[test]
 fn a_server_that_cannot_be_reached_is_not_recorded() {
     let world = World::new("legacy");
     world.define("legacy", &["--fault", "exit"]);

@@ -161,7 +161,7 @@ pub struct Settings {
     /// What to do with stored answers.
     pub cache: Cache,
     /// What a server must be to be trusted.
-    pub trust: Trust,
+    pub trust: Option<Trust>,
     /// How long the server may be silent.
     pub timeout: Option<Limit>,
     /// How long everything may take.
@@ -209,7 +209,7 @@ impl Settings {
                 .or_else(|| variable("MCPMINI_CONFIG", env).map(PathBuf::from)),
             session: variable("MCPMINI_SESSION", env).map(PathBuf::from),
             cache: cache(globals, env)?,
-            trust: or_variable(None, "MCPMINI_TRUST", env)?.unwrap_or(Trust::FirstUse),
+            trust: or_variable(None, "MCPMINI_TRUST", env)?,
             timeout: or_variable(globals.timeout, "MCPMINI_TIMEOUT", env)?,
             max_time: or_variable(globals.max_time, "MCPMINI_MAX_TIME", env)?,
             start_timeout: or_variable(globals.start_timeout, "MCPMINI_START_TIMEOUT", env)?,

@@ -34,7 +34,8 @@ keywords! {
                that is called, the call is not made (exit code 8), until that is accepted: before \
                a tool that was accepted is called, the list of tools is asked for, once on each \
                connection, unless there is one that the server itself calls good. New \
-               tools, capabilities and instructions are told once. With MCPMINI_TRUST=strict a \
+               tools, capabilities and instructions are told once. With MCPMINI_TRUST=strict, \
+               or \"trust\": \"strict\" in its definition, a \
                server is used only as it was accepted, and not before; with off nothing is checked."
 )]
 #[argh(

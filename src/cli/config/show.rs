@@ -59,6 +59,7 @@ impl Whole<'_> {
             facts.extend(limit.map(|limit| (field, limit.as_millis().to_string())));
         }
         facts.extend(definition.protocol.map(|revision| ("protocol", revision.date.to_owned())));
+        facts.extend(definition.trust.map(|trust| ("trust", trust.word().to_owned())));
         facts
     }
 

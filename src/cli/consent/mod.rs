@@ -109,13 +109,14 @@ impl<'a> Consent<'a> {
         let policy = policies.mode();
         let lock = run.globals.lock.as_ref().filter(|_| !matches!(run.command(), Command::Lock(_)));
         let looks = matches!(run.command(), Command::Trust(_) | Command::Lock(_));
-        let mode = match (lock, run.settings.trust) {
-            (Some(_), _) | (None, Trust::Strict) => Mode::Strict,
-            // A variable does not loosen what a policy wants to be strict.
-            (None, Trust::Off) if !looks && policy != policy::Mode::Strict => Mode::Off,
-            (None, Trust::FirstUse | Trust::Off) => Mode::FirstUse,
-        };
         let layer = resolved.origin.layer();
+        let approved = !layer.is_none_or(Layer::is_own);
+        let mode = match (lock, wanted(run, resolved)) {
+            (Some(_), _) | (None, Mode::Strict) => Mode::Strict,
+            // Nobody loosens what a policy wants to be strict.
+            (None, Mode::Off) if !looks && policy != policy::Mode::Strict => Mode::Off,
+            (None, Mode::FirstUse | Mode::Off) => Mode::FirstUse,
+        };
         let lock = lock.map(|path| run.env.absolute(path));
         let definition = pins::of_definition(resolved, overrides, run.env, lock.as_deref());
         Box::new(Consent {
@@ -131,7 +132,7 @@ impl<'a> Consent<'a> {
             lock,
             observed: definition.clone(),
             definition,
-            approved: !layer.is_none_or(Layer::is_own),
+            approved,
             attended: run.settings.login
                 || matches!(run.command(), Command::Login(_))
                 || run.access.scope.is_some()
@@ -287,6 +288,19 @@ impl<'a> Consent<'a> {
             || has_new_list
             || !self.used.iter().all(is_taken)
     }
+}
+
+/// How strict the variable and the definition want to be: the stricter of the two counts. The file of
+/// a project may ask for more than usual, not for less.
+fn wanted(run: &Run<'_>, resolved: &Resolved) -> Mode {
+    let variable = run.settings.trust.map(|trust| match trust {
+        Trust::Off => Mode::Off,
+        Trust::FirstUse => Mode::FirstUse,
+        Trust::Strict => Mode::Strict,
+    });
+    let is_own = resolved.origin.layer().is_some_and(Layer::is_own);
+    let said = resolved.definition.trust.filter(|trust| is_own || *trust == Mode::Strict);
+    variable.max(said).unwrap_or_default()
 }
 
 /// Forgets what a server of a file was accepted as: the user has just written, or removed, its

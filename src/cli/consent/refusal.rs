@@ -131,7 +131,7 @@ impl Consent<'_> {
     /// The error for a server that nobody has accepted, where only the user's word counts.
     pub(super) fn not_accepted(&self) -> Error {
         let hint = format!("to look at it: {}", self.command("trust show", &[]));
-        self.error("it was never accepted (MCPMINI_TRUST=strict)".to_owned()).hint(hint)
+        self.error("it was never accepted, and trust is strict".to_owned()).hint(hint)
     }
 
     /// The error for a server that is not in the lock file.

@@ -108,7 +108,7 @@ pub(in crate::cli) fn documents(run: &Run<'_>, access: &Access<'_>) -> Result<Do
 
 /// Whether only the user's word counts.
 pub(in crate::cli) fn is_strict(run: &Run<'_>) -> Result<bool, Error> {
-    let is_said = run.settings.trust == Trust::Strict;
+    let is_said = run.settings.trust == Some(Trust::Strict);
     Ok(is_said || policy::load(run)?.mode() == Mode::Strict)
 }
 

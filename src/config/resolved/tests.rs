@@ -375,6 +375,14 @@ const BAD_DEFINITIONS: &[(&str, &str)] = &[
          2026-07-28)",
     ),
     (
+        r#"{"command": "x", "trust": "none"}"#,
+        "1:21: Server \"s\": unknown trust \"none\" (there are off, tofu, strict)",
+    ),
+    (
+        r#"{"command": "x", "trust": 1}"#,
+        "1:47: Server \"s\": \"trust\" must be a string, and is a number",
+    ),
+    (
         r#"{"command": "x", "disabled": 1}"#,
         "1:50: Server \"s\": \"disabled\" must be true or \
          false, and is a number",

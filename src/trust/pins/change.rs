@@ -2,19 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use super::Mode;
 use super::facets::{Facets, Package, Publisher};
-
-/// How strict this client is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Mode {
-    /// Nothing is pinned and nothing is checked.
-    Off,
-    /// A server is accepted as it is when it is first used.
-    #[default]
-    FirstUse,
-    /// Nothing is accepted but what was accepted before, by the user or by a lock file.
-    Strict,
-}
 
 /// What a difference leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

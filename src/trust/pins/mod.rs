@@ -27,8 +27,9 @@ mod store;
 mod texts;
 mod words;
 
+pub use crate::config::Trust as Mode;
 pub use crate::protocol::visible::visible;
-pub use change::{Action, Change, Mode, Use, compare};
+pub use change::{Action, Change, Use, compare};
 pub use facets::{Auth, Facets, Identity, Package, Publisher, capabilities, tool_text};
 pub use key::{Key, address, of_definition};
 pub use lockfile::{LockError, LockFile, Locked};

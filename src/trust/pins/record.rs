@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::change::{Action, Change, Mode, Use, compare};
+use super::Mode;
+use super::change::{Action, Change, Use, compare};
 use super::facets::Facets;
 use crate::config::Digest;
 

@@ -214,7 +214,8 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
     use std::thread;
 
-    use super::super::change::{Mode, Use};
+    use super::super::Mode;
+    use super::super::change::Use;
     use super::super::facets::{Facets, Identity};
     use super::*;
     use crate::store::scratch::Scratch;
