@@ -108,9 +108,19 @@ impl Catalog {
             return Ok(remembered);
         }
         match Catalog::fetch(contact).await {
-            Ok(catalog) => Ok(Some(catalog)),
+            Ok(catalog) => {
+                if catalog.named(name).is_none() {
+                    contact.run.warn(&format!(
+                        "the tool \"{name}\" was accepted, and is in the server's list no more"
+                    ));
+                }
+                Ok(Some(catalog))
+            }
             Err(error) if error.exit == Exit::Rpc => {
-                contact.run.remark(&format!("the tools are not known: {}", error.message));
+                contact.run.warn(&format!(
+                    "the tool \"{name}\" was accepted, and cannot be looked at now: {}",
+                    error.message
+                ));
                 contact.watcher.consent.note_no_list();
                 Ok(None)
             }

@@ -275,6 +275,7 @@ mod tests {
         check("npx 'x", "the server's command line is broken: a ' is not closed");
         let url = "the server's URL cannot be used: ";
         check("http://", &format!("{url}empty host"));
+        check("https://BÜCHER.example/", &format!("{url}invalid international domain name"));
         check("ftp://h/", &format!("{url}its scheme ftp is none of http, https and unix"));
         check("ws://h/", &format!("{url}its scheme ws is none of http, https and unix"));
         check(

@@ -172,7 +172,14 @@ fn a_tool_that_is_in_no_list_any_more_counts_as_removed() {
         }
         for _ in 0..2 {
             let outcome = run(&mut scratch.mcpmini(["call", "exec:sh server.sh", "go", "{}"]));
-            assert_eq!((outcome.code, &*outcome.out, &*outcome.err), (0, "done\n", ""), "{list:?}");
+            assert_eq!((outcome.code, &*outcome.out), (0, "done\n"), "{list:?}");
+            let why = if list.is_some() {
+                "is in the server's list no more"
+            } else {
+                "cannot be looked at"
+            };
+            let told = format!("the tool \"go\" was accepted, and {why}");
+            assert!(outcome.err.contains(&told), "{}", outcome.err);
             assert_eq!(scratch.lines("log"), ["list", "call"], "{list:?}");
             scratch.write("log", "");
         }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::config::{Digest, Overrides, Resolved, Target};
+use crate::config::{Digest, HttpTarget, Overrides, Resolved, Target};
 use crate::env::Env;
 use crate::protocol::json;
 
@@ -31,10 +31,9 @@ impl Key {
             Target::Http(target) => vec!["url".to_owned(), canonical_url(&target.url)],
             Target::Stdio(target) => {
                 // A relative path means another program in another directory.
-                let cwd = overrides.cwd.as_deref().or(env.cwd.as_deref());
-                let cwd = cwd.map(Path::to_string_lossy).unwrap_or_default();
+                let place = place(resolved, target, overrides, env, None).unwrap_or_default();
                 let command = command(target, &Overrides::default(), None);
-                vec!["cmd".to_owned(), command.to_string(), cwd.into()]
+                vec!["cmd".to_owned(), command.to_string(), place]
             }
         };
         parts.extend(overrides.args.iter().cloned());
@@ -69,8 +68,27 @@ pub fn of_definition(
             Facets { command: Some(command), ..Facets::default() }
         }
         Target::Http(target) => {
-            Facets { endpoint: Some(address(&target.url)), ..Facets::default() }
+            let endpoint = match lock {
+                Some(_) => address_and_more(target, overrides),
+                None => address(&target.url),
+            };
+            Facets { endpoint: Some(endpoint), ..Facets::default() }
         }
+    }
+}
+
+/// Where requests go, for a lock file: with a hash of the query and of `Host`, which both choose who
+/// answers, if there are such.
+fn address_and_more(target: &HttpTarget, overrides: &Overrides) -> String {
+    let address = address(&target.url);
+    let url = target.url.split('#').next().unwrap_or_default();
+    let query = url.split_once('?').map(|(_, query)| query);
+    let headers = target.headers.iter().chain(&overrides.headers);
+    let hosts = headers.filter(|(name, _)| name.eq_ignore_ascii_case("host"));
+    let more: Vec<&str> = query.into_iter().chain(hosts.map(|(_, value)| value.expose())).collect();
+    match more.is_empty() {
+        true => address,
+        false => format!("{address}?{}", Digest::of(json::strings(more).as_bytes())),
     }
 }
 
@@ -162,7 +180,32 @@ mod tests {
         assert_ne!(key("http://h", &none).file, key("http://h?key=1", &none).file);
         assert_eq!(key("http://h?key=1", &none).name, "http://h");
         assert_ne!(key("exec:a", &none).file, key("exec:'a b'", &none).file);
+        // The directory counts where it decides what is meant.
         let there = Overrides { cwd: Some(scratch.path("h")), ..Overrides::default() };
-        assert_ne!(key("exec:a", &there).file, key("exec:a", &none).file);
+        assert_eq!(key("exec:a", &there).file, key("exec:a", &none).file);
+        assert_eq!(key("exec:/a ./b", &there).file, key("exec:/a ./b", &none).file);
+        assert_ne!(key("exec:./a", &there).file, key("exec:./a", &none).file);
+        assert_ne!(key("exec:sh ./a", &there).file, key("exec:sh ./a", &none).file);
+    }
+
+    #[test]
+    fn a_lock_has_all_that_chooses_who_answers() {
+        let scratch = Scratch::new();
+        let env = Env { cwd: Some(scratch.path("")), ..Env::default() };
+        let endpoint = |url: &str, host: Option<&str>, lock: Option<&Path>| {
+            let headers = host.map(|host| ("HOST".to_owned(), Secret::from(host)));
+            let more = Overrides { headers: headers.into_iter().collect(), ..Overrides::default() };
+            let resolved = resolve(url, &env, &more).unwrap();
+            of_definition(&resolved, &more, &env, lock).endpoint.unwrap()
+        };
+        let lock = scratch.path("lock");
+        let lock = Some(lock.as_path());
+        assert_eq!(endpoint("http://h/mcp", None, lock), "http://h/mcp");
+        assert_eq!(endpoint("http://h/mcp?a=1", Some("x"), None), "http://h/mcp");
+        let plain = endpoint("http://h/mcp?a=1", None, lock);
+        assert!(plain.starts_with("http://h/mcp?sha256:"), "{plain}");
+        assert_ne!(plain, endpoint("http://h/mcp?a=2", None, lock));
+        assert_ne!(plain, endpoint("http://h/mcp?a=1", Some("x"), lock));
+        assert_ne!(endpoint("http://h/mcp", Some("x"), lock), "http://h/mcp");
     }
 }
