@@ -16,24 +16,32 @@ use crate::config::StdioEndpoint;
 
 /// Programs whose arguments are a command to run, at some point.
 const WRAPPERS: &[&str] = &[
+    "bwrap",
     "busybox",
+    "catatonit",
     "catchsegv",
     "chroot",
     "chrt",
     "command",
     "coreutils",
+    "corepack",
     "dbus-run-session",
     "doas",
+    "dumb-init",
     "env",
     "exec",
     "firejail",
     "flock",
     "gosu",
     "ionice",
+    "mise",
     "nice",
     "nohup",
+    "nsenter",
     "numactl",
     "parallel",
+    "pkexec",
+    "poetry",
     "proot",
     "prlimit",
     "runuser",
@@ -51,9 +59,12 @@ const WRAPPERS: &[&str] = &[
     "taskset",
     "time",
     "timeout",
+    "tini",
     "toybox",
     "unbuffer",
     "unshare",
+    "uv",
+    "volta",
     "watch",
     "xargs",
     "xvfb-run",
@@ -160,6 +171,9 @@ impl Search<'_> {
                 .iter()
                 .any(|name| list.contains(&name.as_str()) || list.contains(&&name[..plain(name)]))
         };
+        if names.contains("env") && env_hides(args) {
+            return true;
+        }
         if is_one_of(INTERPRETERS) {
             return self.is_in_text(&args.join(" "));
         }
@@ -245,6 +259,24 @@ impl Search<'_> {
             has_program && has_rest || has_package
         })
     }
+}
+
+/// Whether `env` is asked to make a command that cannot be told from its words: by rules of its own
+/// for quotes, in another directory, or with another `PATH`. No rule that denies lets that pass.
+fn env_hides(args: &[String]) -> bool {
+    const ITS_OWN: [char; 4] = ['\'', '"', '\\', '$'];
+    let is_before_program =
+        |word: &&String| word.starts_with('-') || word.contains([' ', '=', '\'', '"', '\\']);
+    args.iter().take_while(is_before_program).any(|word| {
+        let text = word.strip_prefix("--split-string=").or_else(|| word.strip_prefix("-S"));
+        match text {
+            Some(text) => text.contains(ITS_OWN),
+            None if word.starts_with("--") => word.starts_with("--s") || word.starts_with("--c"),
+            None if word.starts_with('-') => word.contains(['S', 'C']),
+            // What follows an option is its value, or the program where it has a quote in it.
+            None => word.starts_with("PATH=") || !word.contains('=') && word.contains(ITS_OWN),
+        }
+    })
 }
 
 /// The last part of a path.
