@@ -24,6 +24,9 @@ const FAREWELL: Duration = Duration::from_secs(2);
 /// How long a stream must be silent, at least, to be taken for an open one.
 const SILENCE: Duration = Duration::from_secs(1);
 
+/// How long to wait before a stream is asked for again that a server takes for open still.
+const PAUSE: Duration = Duration::from_millis(50);
+
 /// The most sessions that are ended one by one.
 const SESSIONS: usize = 64;
 
@@ -133,11 +136,27 @@ impl Site {
         let lanes = self.lanes_for(probe);
         match self.exchange_on(lanes, probe, patience).await {
             Err(Trouble::Late(_)) => {
-                let headers = lanes.headers(&probe.request(&self.address));
-                let glance = Glance::of(&self.address, headers, &self.settings, patience).await;
+                let glance = self.glance(lanes, probe, patience).await;
                 glance.and_then(Answer::silent).ok_or(NoAnswer::Late(patience))
             }
             other => other.map_err(NoAnswer::from),
+        }
+    }
+
+    /// Looks at the head alone. Servers have one such stream in a session, and answer 409 until they
+    /// have seen that we hung up on the one before.
+    async fn glance(&self, lanes: &Lanes, probe: &Probe, patience: Duration) -> Option<Glance> {
+        let until = Instant::now() + patience;
+        loop {
+            let headers = lanes.headers(&probe.request(&self.address));
+            let glance = Glance::of(&self.address, headers, &self.settings, patience).await?;
+            if glance.status != StatusCode::CONFLICT.as_u16() {
+                return Some(glance);
+            }
+            if until < Instant::now() {
+                return None;
+            }
+            Timer::after(PAUSE).await;
         }
     }
 
