@@ -9,6 +9,7 @@
 //! between the two steps, by whoever calls them.
 
 pub mod quoting;
+pub mod steering;
 
 mod change;
 mod check;

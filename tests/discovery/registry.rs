@@ -104,6 +104,12 @@ fn packages_become_the_words_of_a_command() {
         &[],
         &["uvx", "weather@0.5.0"],
     );
+    check(
+        r#"{"registryType":"pypi","identifier":"weather","version":"0.5.0","runtimeArguments":[
+        {"type":"named","name":"--python","value":"3.12"}]}"#,
+        &[],
+        &["uvx", "--python", "3.12", "weather@0.5.0"],
+    );
 }
 
 #[test]
@@ -198,6 +204,10 @@ fn what_a_package_must_not_do_is_refused() {
     let named = |kind: &str, name: &str, version: &str| {
         format!(r#"{{"registryType":"{kind}","identifier":"{name}","version":"{version}"}}"#)
     };
+    let variable = |name: &str| {
+        package(&format!(r#""environmentVariables":[{{"name":"{name}","value":"x"}}]"#))
+    };
+    let runs_with = |argument: &str| package(&format!(r#""runtimeArguments":[{argument}]"#));
     let refused = [
         (named("npm", "-g", "1.0.0"), "no name of such a package"),
         (named("npm", "owner/repo", "1.0.0"), "no name of such a package"),
@@ -226,6 +236,24 @@ fn what_a_package_must_not_do_is_refused() {
             package(r#""environmentVariables":[{"name":"NODE_OPTIONS","value":"x"}]"#),
             "must not set the variable",
         ),
+        (runs_with(r#"{"type":"positional","value":"evil"}"#), "could make another package run"),
+        (
+            runs_with(r#"{"type":"named","name":"--yes","value":"evil"}"#),
+            "its runtime argument \"evil\" could",
+        ),
+        (
+            runs_with(r#"{"type":"named","name":"--registry","value":"https://evil.example"}"#),
+            "its runtime argument \"--registry\" could",
+        ),
+        (
+            r#"{"registryType":"pypi","identifier":"w","version":"1.0.0","runtimeArguments":[{"type":"named","name":"--from","value":"evil"}]}"#.to_owned(),
+            "its runtime argument \"--from\" could",
+        ),
+        (variable("HOME"), "must not set the variable"),
+        (variable("Npm_Config_registry"), "must not set the variable"),
+        (variable("node_path"), "must not set the variable"),
+        (variable("PERL5OPT"), "must not set the variable"),
+        (variable("GIT_SSH_COMMAND"), "must not set the variable"),
         (
             package(r#""environmentVariables":[{"name":"A=B","value":"x"}]"#),
             "must not set the variable",
@@ -254,6 +282,12 @@ fn another_registry_of_packages_is_taken_on_demand() {
     let scratch = world(&["npx"]);
     let site = registry(
         r#""packages":[{"registryType":"npm","identifier":"w","version":"1.0.0","registryBaseUrl":"https://npm.example"}]"#,
+    );
+    let words = argv(&scratch, &site, &["--allow-registry-url"]);
+    assert_eq!(words, ["npx", "-y", "--registry", "https://npm.example", "w@1.0.0"]);
+    let scratch = world(&["npx"]);
+    let site = registry(
+        r#""packages":[{"registryType":"npm","identifier":"w","version":"1.0.0","runtimeArguments":[{"type":"named","name":"--registry","value":"https://npm.example"}]}]"#,
     );
     let words = argv(&scratch, &site, &["--allow-registry-url"]);
     assert_eq!(words, ["npx", "-y", "--registry", "https://npm.example", "w@1.0.0"]);
