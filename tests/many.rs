@@ -60,7 +60,8 @@ fn servers_are_listed_with_their_state() {
     configure(&scratch, &[("mine", "exec $demo"), ("both", "exec $demo")]);
     scratch.write(
         ".mcp.json",
-        r#"{"mcpServers":{"both":{"command":"a"},"web":{"url":"https://x.example/mcp"},
+        r#"{"mcpServers":{"both":{"command":"a","env":{"HOME":"/tmp/x","A_TOKEN":"t","B":"${B:-b}"}},
+            "web":{"url":"https://x.example/mcp","headers":{"X-A":"a","Authorization":"Bearer t"}},
             "sse":{"type":"sse","url":"https://x.example/sse"},
             "off":{"command":"b","disabled":true},"bad":{"command":7}}}"#,
     );
@@ -81,6 +82,9 @@ fn servers_are_listed_with_their_state() {
     check(6, "both", json!("stdio"), "hidden", json!("user"));
     assert!(found[4]["error"]["message"].as_str().unwrap().contains("\"command\""));
 
+    let waiting = rows(&run_words(&scratch, &["approve", "-j"]));
+    assert_eq!(waiting[0]["env"], json!({"HOME": "/tmp/x", "A_TOKEN": "***", "B": "${B:-b}"}));
+    assert_eq!(waiting[1]["headers"], json!({"X-A": "a", "Authorization": "Bearer ***"}));
     let refused = run_words(&scratch, &["call", "both", "t"]);
     let digest = refused.err.split_whitespace().find(|word| word.starts_with("sha256:")).unwrap();
     assert_eq!(run_words(&scratch, &["approve", "both", "--accept", digest]).code, 0);

@@ -10,7 +10,7 @@ use super::run::Run;
 use super::target::overrides;
 use crate::protocol::json;
 use crate::protocol::params::Members;
-use crate::trust::{Unapproved, approvals};
+use crate::trust::{Effect, Unapproved, approvals};
 
 /// Lists what waits for approval, or approves one server of the project.
 pub(super) fn run(run: &Run<'_>, approve: &Approve) -> Result<Exit, Error> {
@@ -50,6 +50,13 @@ fn line(run: &Run<'_>, waiting: &Unapproved) -> String {
     members.push("name", &json::string(&waiting.name));
     members.push("path", &json::string(&waiting.path.to_string_lossy()));
     members.push("effect", &json::string(&waiting.effect.to_string()));
+    let (field, values) = match &waiting.effect {
+        Effect::Runs { env, .. } => ("env", env),
+        Effect::Contacts { headers, .. } => ("headers", headers),
+    };
+    let mut set = Members::new();
+    values.iter().for_each(|(name, value)| set.push(name, &json::string(value)));
+    members.push(field, &set.finish());
     members.push("sha256", &json::string(&waiting.digest.to_string()));
     members.finish()
 }

@@ -39,6 +39,8 @@ enum Kind<'a> {
     Argument(&'a str),
     /// An HTTP header, with its name.
     Header(&'a str),
+    /// An HTTP header that somebody else has chosen, with its name.
+    ForeignHeader(&'a str),
 }
 
 impl<'a> Kind<'a> {
@@ -184,14 +186,7 @@ pub fn masked(entry: &Entry) -> Entry {
     let mut shown = entry.clone();
     let mask = |value: &mut Value, kind: Kind<'_>| {
         let Some(said) = value.as_str() else { return };
-        let masked = match template::parse(said).as_deref() {
-            _ if said.starts_with('!') => said.to_owned(),
-            Ok(pieces @ [_, ..]) if !matches!(pieces, [Piece::Text(_)]) => {
-                pieces.iter().map(|piece| written(kind, *piece)).collect()
-            }
-            _ => literal(kind, said),
-        };
-        *value = masked.into();
+        *value = as_said(kind, said).into();
     };
     for (field, value) in &mut shown {
         match value {
@@ -213,12 +208,43 @@ pub fn masked(entry: &Entry) -> Entry {
     shown
 }
 
+/// A variable for a server as it may be shown: what is written, unless its name tells a secret.
+pub fn masked_variable(name: &str, said: &str) -> String {
+    as_said(Kind::Variable(name), said)
+}
+
+/// A header as it may be shown to whoever is to approve what somebody else has chosen: what is
+/// written, unless its name tells a secret. A header of the user's own is masked by any name.
+pub fn masked_header(name: &str, said: &str) -> String {
+    as_said(Kind::ForeignHeader(name), said)
+}
+
+/// A value as it is written, references and commands included, without what is likely a secret.
+fn as_said(kind: Kind<'_>, said: &str) -> String {
+    match template::parse(said).as_deref() {
+        _ if said.starts_with('!') => said.to_owned(),
+        Ok(pieces @ [_, ..]) if !matches!(pieces, [Piece::Text(_)]) => {
+            pieces.iter().map(|piece| written(kind, *piece)).collect()
+        }
+        _ => literal(kind, said),
+    }
+}
+
+/// Whether the name of a header, or the last word of it, tells a secret: `X-Key`.
+fn is_secret_header(name: &str) -> bool {
+    mask::is_secret(name) || name.rsplit('-').next().is_some_and(mask::is_secret)
+}
+
 /// What is written in the file as it is, unless it is likely a secret.
 fn literal(kind: Kind<'_>, said: &str) -> String {
     let shown = match kind {
         Kind::Plain => mask::argument("", said),
         Kind::Argument(before) => mask::argument(before, said),
         Kind::Header(name) => mask::field(name, said, Author::Client),
+        Kind::ForeignHeader(name) if is_secret_header(name) => {
+            mask::field(name, said, Author::Client)
+        }
+        Kind::ForeignHeader(_) => mask::url(said),
         Kind::Variable(name) if mask::is_secret(name) => MASK.into(),
         Kind::Variable(_) => mask::url(said),
     };
@@ -232,6 +258,7 @@ fn beside<'t>(kind: Kind<'_>, text: &'t str) -> &'t str {
         Kind::Plain => false,
         Kind::Variable(name) | Kind::Argument(name) => mask::is_secret(name),
         Kind::Header(name) => mask::field(name, "x", Author::Client) != "x",
+        Kind::ForeignHeader(name) => is_secret_header(name),
     };
     let scheme = text.strip_suffix(' ').unwrap_or_default();
     let is_scheme = !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphabetic());

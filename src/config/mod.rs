@@ -9,6 +9,7 @@
 //! between the two steps, by whoever calls them.
 
 pub mod quoting;
+pub mod steering;
 
 mod change;
 mod check;
@@ -40,7 +41,7 @@ pub use check::{Checked, Finding, Wrong, check};
 pub use definition::{
     Binding, Definition, HttpTarget, OFFICIAL_REGISTRY, StdioTarget, Target, Trust,
 };
-pub use describe::{Described, describe, faults, masked};
+pub use describe::{Described, describe, faults, masked, masked_header, masked_variable};
 pub use digest::{Digest, NotADigest};
 pub use document::{Malformed, Place};
 pub use edit::Entry;

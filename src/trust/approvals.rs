@@ -310,15 +310,22 @@ mod tests {
         };
         check(
             r#"{"command": "npx", "args": ["-y", "my server", "${TOKEN}"], "cwd": "sub dir",
-                "env": {"A": "${TOKEN}", "B": "s3cret"}, "envFile": ".env", "inheritEnv": true}"#,
-            "runs npx -y 'my server' '${TOKEN}', in 'sub dir', sets A B, gets your variables TOKEN, sets what is in .env, \
+                "env": {"A": "${TOKEN}", "B_TOKEN": "s3cret", "HOME": "/tmp/evil", "C": "a b", "D": "!pass",
+                "API_KEY": "s3cret-${KEY:-s3cret}"}, "envFile": ".env", "inheritEnv": true}"#,
+            "runs npx -y 'my server' '${TOKEN}', in 'sub dir', sets A='${TOKEN}' B_TOKEN=*** HOME=/tmp/evil C='a b' D='!pass' \
+             API_KEY='***${KEY:-***}', gets your variables TOKEN KEY, sets what is in .env, \
              gets all your variables",
         );
         check(r#"{"command": "x", "args": ["\u001b[2J"]}"#, r"runs x $'\u001b[2J'");
         check(
-            r#"{"url": "https://h/mcp", "headers": {"X-Key": "s3cret ${KEY:-s3cret}"}, "envHeaders": {"B": "C"},
-                "bearerTokenEnv": "TOKEN"}"#,
-            "contacts https://h/mcp, sends the headers X-Key, sends your variables C TOKEN KEY",
+            r#"{"url": "https://h/mcp", "headers": {"X-Key": "s3cret ${KEY:-s3cret}", "X-Team": "t ${TEAM}",
+                "X-Backend": "evil.example"}, "envHeaders": {"B": "C"}, "bearerTokenEnv": "TOKEN"}"#,
+            "contacts https://h/mcp, sends the headers 'X-Key: ***${KEY:-***}' 'X-Team: t ${TEAM}' \
+             'X-Backend: evil.example', sends your variables C TOKEN KEY TEAM",
+        );
+        check(
+            r#"{"url": "https://h/", "headers": {"Authorization": "Basic s3cret"}}"#,
+            "contacts https://h/, sends the headers 'Authorization: Basic ***'",
         );
         define(&scratch, USER, r#"{"command": "mine"}"#);
         check(r#"{"url": "https://h/"}"#, "contacts https://h/; it hides user:s");

@@ -5,7 +5,6 @@ pub mod pins;
 pub mod policy;
 pub mod signature;
 
-mod steering;
 mod unapproved;
 
 pub use approvals::{TrustError, admit};

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use crate::config::{self, Digest, Layer, Target, quoting};
 use crate::env::Secret;
+use crate::protocol::mask::MASK;
 
 /// A definition that the user has not approved, with all there is to know to do so.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,8 +31,8 @@ pub enum Effect {
         argv: Vec<String>,
         /// Where, if the definition says so.
         cwd: Option<String>,
-        /// The names of the variables it sets.
-        env: Vec<String>,
+        /// The variables it sets, with their values as they are written, secrets masked.
+        env: Vec<(String, String)>,
         /// The user's variables that their values are made of.
         variables: Vec<String>,
         /// The file with more variables.
@@ -43,8 +44,8 @@ pub enum Effect {
     Contacts {
         /// The URL.
         url: String,
-        /// The names of the headers it sets.
-        headers: Vec<String>,
+        /// The headers it sets, with their values as they are written, secrets masked.
+        headers: Vec<(String, String)>,
         /// The user's variables that it sends in headers.
         variables: Vec<String>,
     },
@@ -57,14 +58,14 @@ impl Effect {
             Target::Stdio(target) => Effect::Runs {
                 argv: [&target.command].into_iter().chain(&target.args).cloned().collect(),
                 cwd: target.cwd.clone(),
-                env: target.env.iter().map(|(name, _)| name.clone()).collect(),
+                env: shown(&target.env, config::masked_variable),
                 variables: referred(&target.env),
                 env_file: target.env_file.clone(),
                 inherit_env: target.inherit_env,
             },
             Target::Http(target) => Effect::Contacts {
                 url: target.url.clone(),
-                headers: target.headers.iter().map(|(name, _)| name.clone()).collect(),
+                headers: shown(&target.headers, config::masked_header),
                 variables: (target.env_headers.iter().map(|(_, variable)| variable))
                     .chain(&target.bearer_token_env)
                     .cloned()
@@ -72,6 +73,19 @@ impl Effect {
                     .collect(),
             },
         }
+    }
+}
+
+/// Names and values as they may be shown.
+fn shown(values: &[(String, Secret)], mask: fn(&str, &str) -> String) -> Vec<(String, String)> {
+    values.iter().map(|(name, value)| (name.clone(), mask(name, value.expose()))).collect()
+}
+
+/// `NAME=value`, the value in quotes where it needs them. What is masked needs none.
+fn assignment((name, value): &(String, String)) -> String {
+    match value == MASK {
+        true => format!("{}={MASK}", quoting::quote(name)),
+        false => format!("{}={}", quoting::quote(name), quoting::quote(value)),
     }
 }
 
@@ -90,7 +104,8 @@ impl fmt::Display for Effect {
                     write!(f, ", in {}", quoting::quote(cwd))?;
                 }
                 if !env.is_empty() {
-                    write!(f, ", sets {}", list(env))?;
+                    let env: Vec<String> = env.iter().map(assignment).collect();
+                    write!(f, ", sets {}", env.join(" "))?;
                 }
                 if !variables.is_empty() {
                     write!(f, ", gets your variables {}", list(variables))?;
@@ -106,7 +121,8 @@ impl fmt::Display for Effect {
             Effect::Contacts { url, headers, variables } => {
                 write!(f, "contacts {}", quoting::quote(url))?;
                 if !headers.is_empty() {
-                    write!(f, ", sends the headers {}", list(headers))?;
+                    let headers = headers.iter().map(|(name, value)| format!("{name}: {value}"));
+                    write!(f, ", sends the headers {}", list(&headers.collect::<Vec<_>>()))?;
                 }
                 if !variables.is_empty() {
                     write!(f, ", sends your variables {}", list(variables))?;

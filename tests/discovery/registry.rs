@@ -104,6 +104,12 @@ fn packages_become_the_words_of_a_command() {
         &[],
         &["uvx", "weather@0.5.0"],
     );
+    check(
+        r#"{"registryType":"pypi","identifier":"weather","version":"0.5.0","runtimeArguments":[
+        {"type":"named","name":"--python","value":"3.12"}]}"#,
+        &[],
+        &["uvx", "--python", "3.12", "weather@0.5.0"],
+    );
 }
 
 #[test]
@@ -160,6 +166,40 @@ fn secrets_go_by_reference_and_not_on_the_command_line() {
 }
 
 #[test]
+fn what_a_document_chooses_is_shown_before_it_is_accepted() {
+    let scratch = world(&["npx"]);
+    let endpoint = Site::new(&[]).serving(INFO);
+    let shown = |members: &str, more: &[&str]| {
+        let site = registry(&members.replace("$O/mcp", &endpoint.at("/mcp")));
+        let add = [&["add", "registry:com.example/weather"], more].concat();
+        let outcome = mcpmini(&scratch, &site, &add);
+        assert_eq!(outcome.code, 8, "{outcome:?}");
+        assert!(!outcome.err.contains("hunter3"), "{outcome:?}");
+        let effect = outcome.err.split(": it ").nth(1).unwrap().lines().next().unwrap();
+        endpoint.plain(effect)
+    };
+    assert_eq!(
+        shown(
+            r#""packages":[{"registryType":"npm","identifier":"w","version":"1.0.0","environmentVariables":[
+            {"name":"BACKEND","value":"https://evil.example/x y"},{"name":"MODE","default":"all"},
+            {"name":"W_TOKEN","value":"hunter3"},{"name":"API_KEY","isSecret":true}]}]"#,
+            &["--var", "API_KEY=${API_KEY}"],
+        ),
+        "runs npx -y w@1.0.0, sets BACKEND='https://evil.example/x y' MODE=all W_TOKEN=*** \
+         API_KEY='${API_KEY}', gets your variables API_KEY",
+    );
+    assert_eq!(
+        shown(
+            r#""remotes":[{"type":"streamable-http","url":"$O/mcp","headers":[
+            {"name":"X-Tenant","value":"evil"},{"name":"X-Api-Key","value":"{key}","variables":{"key":{"isSecret":true,"isRequired":true}}}]}]"#,
+            &["--var", "key=${API_KEY}", "-H", "X-Team: hunter3"],
+        ),
+        "contacts $O/mcp, sends the headers 'X-Tenant: evil' 'X-Api-Key: ${API_KEY}' \
+         'X-Team: ***', sends your variables API_KEY",
+    );
+}
+
+#[test]
 fn a_remote_is_preferred_unless_a_package_is_wanted() {
     let scratch = world(&["npx", "uvx"]);
     let endpoint = Site::new(&[]).serving(INFO);
@@ -189,9 +229,19 @@ fn a_remote_is_preferred_unless_a_package_is_wanted() {
     }
 }
 
+/// A package that is not even shown to be accepted, and what is told about it.
+#[track_caller]
+fn check_refused(package: &str, told: &str) {
+    let scratch = world(&["npx", "uvx", "docker", "dnx"]);
+    let site = registry(&format!("\"packages\":[{package}]"));
+    let outcome = mcpmini(&scratch, &site, &["add", "registry:com.example/weather"]);
+    assert_eq!(outcome.code, 9, "{package}: {outcome:?}");
+    assert!(outcome.err.contains(told), "{package}: {outcome:?}");
+    assert!(!scratch.path("pwned").exists());
+}
+
 #[test]
 fn what_a_package_must_not_do_is_refused() {
-    let scratch = world(&["npx", "uvx", "docker", "dnx"]);
     let package = |members: &str| {
         format!(r#"{{"registryType":"npm","identifier":"w","version":"1.0.0",{members}}}"#)
     };
@@ -241,11 +291,34 @@ fn what_a_package_must_not_do_is_refused() {
         ),
     ];
     for (package, told) in refused {
-        let site = registry(&format!("\"packages\":[{package}]"));
-        let outcome = mcpmini(&scratch, &site, &["add", "registry:com.example/weather"]);
-        assert_eq!(outcome.code, 9, "{package}: {outcome:?}");
-        assert!(outcome.err.contains(told), "{package}: {outcome:?}");
-        assert!(!scratch.path("pwned").exists());
+        check_refused(&package, told);
+    }
+}
+
+#[test]
+fn a_package_cannot_make_other_code_run() {
+    let check = |kind: &str, members: &str, told: &str| {
+        let package =
+            format!(r#"{{"registryType":"{kind}","identifier":"w","version":"1.0.0",{members}}}"#);
+        check_refused(&package, told);
+    };
+    for name in ["HOME", "Npm_Config_registry", "node_path", "PERL5OPT", "GIT_SSH_COMMAND"] {
+        let members = format!(r#""environmentVariables":[{{"name":"{name}","value":"x"}}]"#);
+        check("npm", &members, &format!("must not set the variable \"{name}\""));
+    }
+    let arguments = [
+        ("npm", r#"{"type":"positional","value":"evil"}"#, "evil"),
+        ("npm", r#"{"type":"named","name":"--yes","value":"evil"}"#, "evil"),
+        ("npm", r#"{"type":"named","name":"--registry","value":"https://h"}"#, "--registry"),
+        ("npm", r#"{"type":"named","name":"--package=","value":"evil"}"#, "--package=evil"),
+        ("pypi", r#"{"type":"named","name":"--from","value":"evil"}"#, "--from"),
+        ("pypi", r#"{"type":"named","name":"--python","value":"./evil"}"#, "--python"),
+        ("nuget", r#"{"type":"named","name":"--source","value":"https://h"}"#, "--source"),
+        ("oci", r#"{"type":"named","name":"--init","value":"evil/image"}"#, "evil/image"),
+    ];
+    for (kind, argument, word) in arguments {
+        let members = format!(r#""runtimeArguments":[{argument}]"#);
+        check(kind, &members, &format!("argument \"{word}\" could make another package run"));
     }
 }
 
@@ -254,6 +327,12 @@ fn another_registry_of_packages_is_taken_on_demand() {
     let scratch = world(&["npx"]);
     let site = registry(
         r#""packages":[{"registryType":"npm","identifier":"w","version":"1.0.0","registryBaseUrl":"https://npm.example"}]"#,
+    );
+    let words = argv(&scratch, &site, &["--allow-registry-url"]);
+    assert_eq!(words, ["npx", "-y", "--registry", "https://npm.example", "w@1.0.0"]);
+    let scratch = world(&["npx"]);
+    let site = registry(
+        r#""packages":[{"registryType":"npm","identifier":"w","version":"1.0.0","runtimeArguments":[{"type":"named","name":"--registry","value":"https://npm.example"}]}]"#,
     );
     let words = argv(&scratch, &site, &["--allow-registry-url"]);
     assert_eq!(words, ["npx", "-y", "--registry", "https://npm.example", "w@1.0.0"]);

@@ -80,9 +80,17 @@ fn digest(name: &str, entry: &Entry) -> Digest {
     Digest::of(whole.to_string().as_bytes())
 }
 
-/// What using the entry does, whole.
+/// What using the entry does, whole: what a document has chosen is shown to the letter, what the user
+/// gives on the command line without secrets.
 fn effect(run: &Run<'_>, name: &str, entry: &Entry) -> Result<String, Error> {
-    let resolved = config::resolve_entry(name, entry, run.env).map_err(explain::config)?;
+    let mut shown = entry.clone();
+    if let Some(headers) = shown.get_mut("headers").and_then(Value::as_object_mut) {
+        for given in run.globals.header.iter().filter(|it| !it.value.as_str().contains("${")) {
+            let masked = mask::field(&given.name, given.value.as_str(), Author::Client);
+            headers.insert(given.name.clone(), masked.into());
+        }
+    }
+    let resolved = config::resolve_entry(name, &shown, run.env).map_err(explain::config)?;
     Ok(format!("it {}", Effect::of(&resolved.definition.target)))
 }
 

@@ -216,7 +216,9 @@ fn unbuildable(name: &str, package: &Package, why: &Unbuildable) -> Error {
     let error = Error::new(Exit::Config, text).phase(Phase::Config).sent(Sent::No);
     match why {
         Unbuildable::Http => error.hint("start it yourself, and mcpmini add NAME URL"),
-        Unbuildable::BaseUrl(_) => error.hint("--allow-registry-url lets it"),
+        Unbuildable::BaseUrl(_) | Unbuildable::RuntimeArgument(_) => {
+            error.hint("--allow-registry-url lets it")
+        }
         Unbuildable::Runtime(_) | Unbuildable::Kind(_) => {
             error.hint("if you trust it, mcpmini add NAME -- COMMAND ARG...")
         }

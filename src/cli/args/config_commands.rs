@@ -79,7 +79,8 @@ pub struct Add {
     #[argh(option, arg_name = "KIND")]
     pub package: Option<String>,
 
-    /// let an entry name another registry of packages than the usual one
+    /// let an entry name another registry of packages than the usual one, or bring arguments that
+    /// could make the program that runs it run another package
     #[argh(switch)]
     pub allow_registry_url: bool,
 

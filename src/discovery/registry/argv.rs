@@ -4,6 +4,8 @@ use std::fmt;
 
 use super::super::fill::{Answers, Filler, Unfilled, written};
 use super::package::{Argument, Kind, Package, Transport};
+use super::runtime;
+use crate::config::steering::chooses_code;
 
 /// A command, as it is written down: `${NAME}` in its words is looked up at each use.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +31,9 @@ pub enum Unbuildable {
     Runtime(String),
     /// It is from another registry of packages than the usual one.
     BaseUrl(String),
-    /// It names a variable that no process can have.
+    /// It brings a word for the program that runs packages by which that could run another one.
+    RuntimeArgument(String),
+    /// It names a variable that no process can have, or one that decides which code is run.
     Variable(String),
     /// Something is missing, or does not fit.
     Unfilled(Unfilled),
@@ -42,7 +46,7 @@ impl From<Unfilled> for Unbuildable {
 }
 
 /// The command that runs a package. `other_registries` says whether one from elsewhere than the usual
-/// registry of packages may be run.
+/// registry of packages may be run, be it by its URL or by arguments for what runs it.
 pub fn command(
     package: &Package,
     answers: &Answers<'_>,
@@ -58,6 +62,12 @@ pub fn command(
     filler.finish()?;
     let program = program(package)?;
     let source = source(package, other_registries)?;
+    match runtime::stray(&package.kind, &runtime) {
+        Some(word) if !other_registries => {
+            return Err(Unbuildable::RuntimeArgument(word.to_owned()));
+        }
+        _ => {}
+    }
     let says = |word: &str| runtime.iter().any(|said| said == word);
     let mut words = vec![program.to_owned()];
     match package.kind {
@@ -208,18 +218,10 @@ fn environment(
 pub(in crate::discovery) fn check_variable(name: &str) -> Result<(), Unbuildable> {
     let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let begins = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
-    match begins && name.chars().all(fits) && !steers(name) {
+    match begins && name.chars().all(fits) && !chooses_code(name) {
         true => Ok(()),
         false => Err(Unbuildable::Variable(name.to_owned())),
     }
-}
-
-/// Whether a variable decides which code a program runs.
-fn steers(name: &str) -> bool {
-    let exact = ["PATH", "NODE_OPTIONS", "PYTHONSTARTUP", "PYTHONPATH", "BASH_ENV", "ENV", "IFS"];
-    let begins =
-        ["LD_", "DYLD_", "NPM_CONFIG_", "npm_config_", "UV_", "PIP_", "DOCKER_", "DOTNET_"];
-    exact.contains(&name) || begins.iter().any(|prefix| name.starts_with(prefix))
 }
 
 fn arguments(arguments: &[Argument], filler: &mut Filler<'_>) -> Result<Vec<String>, Unfilled> {
@@ -298,6 +300,9 @@ impl fmt::Display for Unbuildable {
             Unbuildable::Version(version) => write!(f, "{version:?} is not one version"),
             Unbuildable::Runtime(hint) => write!(f, "it wants to be run by {hint:?}"),
             Unbuildable::BaseUrl(url) => write!(f, "it is from {url:?}, not the usual place"),
+            Unbuildable::RuntimeArgument(word) => {
+                write!(f, "its runtime argument {word:?} could make another package run")
+            }
             Unbuildable::Variable(name) => write!(f, "it must not set the variable {name:?}"),
             Unbuildable::Unfilled(unfilled) => unfilled.fmt(f),
         }

@@ -9,6 +9,7 @@
 
 mod argv;
 pub mod package;
+mod runtime;
 
 pub(super) use argv::check_variable;
 pub use argv::{Command, Unbuildable, command, programs};

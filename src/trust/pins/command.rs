@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use crate::config::steering::chooses_code;
 use crate::config::{Digest, Origin, Overrides, Resolved, StdioTarget};
 use crate::env::Env;
 use crate::protocol::{exact, json};
-use crate::trust::steering::chooses_code;
 
 /// Programs that run what an argument names.
 const INTERPRETERS: &[&str] = &[

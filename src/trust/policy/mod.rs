@@ -46,7 +46,7 @@ use self::kept::name_and_version;
 use self::rule::Match;
 use self::source::Policy;
 use self::subject::{Card, Listing, Place, Subject};
-use super::steering::chooses_code;
+use crate::config::steering::chooses_code;
 use crate::config::{Digest, Endpoint, Layer, OFFICIAL_REGISTRY, Overrides, Resolved, Server};
 use crate::env::Env;
 use crate::store::Fault;

@@ -3,7 +3,8 @@
 //! A command is trusted by its words. A variable can make other code of the same words: a library
 //! that is loaded first, a file that an interpreter reads before its script, another place to find
 //! programs, packages or settings. No list of them is complete; this one has those of the system's
-//! loader and of the programs that servers are started with.
+//! loader and of the programs that servers are started with. What servers are commonly told and
+//! chooses nothing, such as `GOOGLE_API_KEY` or `NODE_ENV`, is not in it.
 
 /// What names of them begin with.
 const PREFIXES: &[&str] = &[
@@ -40,13 +41,18 @@ const PREFIXES: &[&str] = &[
     "CORECLR_",
     "JULIA_",
     "R_",
-    "GO",
     "CARGO_",
-    "RUST",
+    "RUSTC",
+    "RUSTDOC",
+    "RUSTFLAGS",
+    "RUSTUP_",
     "BASH_",
     // Programs that start others.
     "GIT_",
-    "SSH_",
+    "SSH_ASKPASS",
+    "SSH_AUTH_SOCK",
+    "SSH_PKCS11_",
+    "SSH_SK_",
     "DOCKER_",
     "CONTAINER_",
     "ELECTRON_",
@@ -82,6 +88,24 @@ const NAMES: &[&str] = &[
     "PHPRC",
     "VIRTUAL_ENV",
     "CONDA_PREFIX",
+    // The tools of Go.
+    "GOAUTH",
+    "GOBIN",
+    "GOCACHE",
+    "GOENV",
+    "GOFLAGS",
+    "GOINSECURE",
+    "GOMODCACHE",
+    "GONOPROXY",
+    "GONOSUMDB",
+    "GOPATH",
+    "GOPRIVATE",
+    "GOPROXY",
+    "GOROOT",
+    "GOSUMDB",
+    "GOTOOLCHAIN",
+    "GOVCS",
+    "GOWORK",
     // Programs that others start by themselves.
     "EDITOR",
     "VISUAL",
@@ -90,10 +114,23 @@ const NAMES: &[&str] = &[
     "MAKEFLAGS",
 ];
 
-/// Whether a variable decides which code a program runs. Some programs do not look at the case.
-pub(super) fn chooses_code(name: &str) -> bool {
+/// Names that begin like one of them, and only tell a program how to behave.
+const HARMLESS: &[&str] = &[
+    "NODE_ENV",
+    "NODE_NO_WARNINGS",
+    "PYTHONDONTWRITEBYTECODE",
+    "PYTHONIOENCODING",
+    "PYTHONUNBUFFERED",
+    "PYTHONUTF8",
+];
+
+/// Whether a variable decides which code a program runs. Case is not looked at: npm, for one, takes
+/// `Npm_Config_registry` for `npm_config_registry`.
+pub fn chooses_code(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    NAMES.contains(&name.as_str()) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    let name = name.as_str();
+    let begins = || PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+    NAMES.contains(&name) || (begins() && !HARMLESS.contains(&name))
 }
 
 #[cfg(test)]
@@ -107,7 +144,9 @@ mod tests {
             "LD_LIBRARY_PATH",
             "DYLD_INSERT_LIBRARIES",
             "NODE_OPTIONS",
+            "NODE_PATH",
             "npm_config_registry",
+            "Npm_Config_registry",
             "PYTHONPATH",
             "PYTHONSTARTUP",
             "PYTHONHOME",
@@ -123,9 +162,26 @@ mod tests {
             "GIT_SSH_COMMAND",
             "UV_INDEX_URL",
             "HOME",
+            "home",
+            "GOFLAGS",
+            "RUSTC_WRAPPER",
+            "SSH_ASKPASS",
         ];
         assert!(chooses.into_iter().all(chooses_code));
-        let others = ["API_TOKEN", "LANG", "TZ", "DEBUG", "LOG_LEVEL", "MY_PATH", "GITHUB_TOKEN"];
+        let others = [
+            "API_TOKEN",
+            "LANG",
+            "TZ",
+            "DEBUG",
+            "LOG_LEVEL",
+            "MY_PATH",
+            "GITHUB_TOKEN",
+            "GOOGLE_API_KEY",
+            "NODE_ENV",
+            "PYTHONUNBUFFERED",
+            "RUST_LOG",
+            "SSH_HOST",
+        ];
         assert!(!others.into_iter().any(chooses_code));
     }
 }
