@@ -53,6 +53,31 @@ fn every_variable_that_is_read_is_documented() {
     }
 }
 
+/// The example in the topic is a policy: copied, it decides.
+#[test]
+fn the_policy_in_the_help_is_one() {
+    let scratch = Scratch::new();
+    let page = run(&mut scratch.mcpmini(["help", "policy-file"])).out;
+    let begin = page.find("# Every key").unwrap();
+    let end = begin + page[begin..].find("\n\nA list").unwrap();
+    let admits = |policy: &str| {
+        scratch.write("policy.toml", policy);
+        let path = scratch.path("policy.toml");
+        let mut command = scratch.mcpmini(["policy", "check", "unix:/run/files.sock"]);
+        run(command.env("MCPMINI_POLICY", path))
+    };
+    let (rules, _) = page[begin..end].split_once("[revocation]").unwrap();
+    let outcome = admits(rules);
+    assert_eq!(outcome.code, 0, "{} {}", outcome.out, outcome.err);
+    // Its lists are not there, and they are required.
+    let outcome = admits(&page[begin..end]);
+    assert_eq!(outcome.code, 8, "{} {}", outcome.out, outcome.err);
+    let outcome = admits("[[allow]]\nhosts = []");
+    assert_eq!(outcome.code, 9, "{} {}", outcome.out, outcome.err);
+    assert!(outcome.err.contains("missing field `kind`, one of `sigstore`"), "{}", outcome.err);
+    assert!(outcome.err.contains("mcpmini help policy-file"), "{}", outcome.err);
+}
+
 #[test]
 fn the_files_are_documented() {
     let scratch = Scratch::new();

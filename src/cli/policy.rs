@@ -162,10 +162,13 @@ fn failed(error: PolicyError) -> Error {
         PolicyError::Card(_) => Exit::Trust,
         _ => Exit::Config,
     };
-    Error::new(exit, error.to_string())
-        .phase(Phase::Trust)
-        .sent(Sent::No)
-        .hint("while a policy cannot be read, no server is used")
+    let hint = match error {
+        PolicyError::Malformed { .. } => {
+            "until it is mended, no server is used; what it can say: mcpmini help policy-file"
+        }
+        _ => "while a policy cannot be read, no server is used",
+    };
+    Error::new(exit, error.to_string()).phase(Phase::Trust).sent(Sent::No).hint(hint)
 }
 
 /// Carries out `mcpmini policy`.

@@ -217,6 +217,19 @@ fn faults_with_other_sites_are_found() {
     assert_eq!(verdicts(&outcome)["cookie"].0, "pass", "{}", outcome.out);
 }
 
+/// What answers everything alike lets nobody in and keeps nobody out.
+#[test]
+fn no_answer_is_no_proof() {
+    for fault in ["fails at everything", "leads everything elsewhere"] {
+        let found = found(Kind::Legacy, fault);
+        for id in ["host-good", "cors-preflight", "cors-reflect", "cors-star-cred", "cors-suffix"] {
+            let (verdict, evidence) = &found[id];
+            assert_eq!(verdict, "unknown", "{fault}, {id}: {evidence}");
+            assert!(evidence.contains("everything alike: HTTP "), "{fault}, {id}: {evidence}");
+        }
+    }
+}
+
 #[test]
 fn faults_of_guards_are_found() {
     let kind = Kind::Guarded;

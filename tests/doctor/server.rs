@@ -155,6 +155,14 @@ impl State {
     }
 
     fn respond(&self, request: &Request) -> Response {
+        match self.fault {
+            "fails at everything" => return plain(500, "oops"),
+            "leads everything elsewhere" => {
+                let elsewhere = "https://elsewhere.example/".to_owned();
+                return Response { fields: vec![("Location", elsewhere)], ..empty(307) };
+            }
+            _ => (),
+        }
         if let Some(refusal) = self.refuse_stranger(request) {
             return refusal;
         }

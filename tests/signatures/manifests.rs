@@ -190,6 +190,37 @@ fn the_document_of_the_domain_decides_about_the_key() {
     check(d, method, &format!("{method}, {method}"), "more than once");
 }
 
+/// `NOW` is 2026-12-01T00:00:00Z.
+#[test]
+fn a_key_counts_until_it_is_revoked_or_expires() {
+    let d = "did.json";
+    let in_document = |member: &str| format!("{{\n {member},\n \"@context\"");
+    let top = "{\n \"@context\"";
+    check(d, top, &in_document("\"deactivated\": true"), "its document is deactivated");
+    check(d, top, &in_document("\"deactivated\": \"yes\""), "its document is deactivated");
+    let kind = "\"type\": \"JsonWebKey2020\"";
+    let in_method = |member: &str| format!("{kind}, {member}");
+    for (member, found) in [
+        ("\"revoked\": \"2026-12-01T00:00:00Z\"", "the key was revoked at 2026-12-01T00:00:00Z"),
+        ("\"revoked\": \"2024-01-01T00:00:00+01:00\"", "revoked at 2023-12-31T23:00:00Z"),
+        ("\"revoked\": \"yesterday\"", "the revoked of the key, \"yesterday\", is no time"),
+        ("\"revoked\": true", "the revoked of the key is no time"),
+        ("\"expires\": \"2026-12-01T00:00:00Z\"", "the key expired at 2026-12-01T00:00:00Z"),
+        ("\"expires\": \"2026-12-01\"", "the expires of the key, \"2026-12-01\", is no time"),
+    ] {
+        check(d, kind, &in_method(member), found);
+    }
+    let (catalog, card) = (vector("catalog.json"), vector("card.json"));
+    for (from, to) in [
+        (top, in_document("\"deactivated\": false")),
+        (kind, in_method("\"revoked\": \"2026-12-01T00:00:01Z\"")),
+        (kind, in_method("\"expires\": \"2026-12-01T00:00:01Z\"")),
+    ] {
+        let document = vector(d).replace(from, &to);
+        assert_eq!(verify(&catalog, &card, &document, NOW).err(), None, "{to}");
+    }
+}
+
 #[test]
 fn names_of_keys_may_be_relative_or_embedded() {
     let (catalog, card, document) =

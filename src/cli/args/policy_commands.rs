@@ -24,7 +24,7 @@ keywords! {
                allows), require_signature, trusted_root, card_max_age_days, [[allow]] rules by \
                signer, host, command, socket or registry, [[deny]] rules, [revocation] lists, and \
                cross_domain (ask, allow or deny: whether `add` takes a server that a document of \
-               another host leads to).")]
+               another host leads to). How all of that is written: `mcpmini help policy-file`.")]
 #[argh(note = "A rule that allows a command is about its very words: write the program with its \
                whole path, and all arguments that matter. Variables that decide which code those \
                words run (PATH, LD_*, NODE_OPTIONS, PYTHON*, GIT_*, …) are then refused from --env \

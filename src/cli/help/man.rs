@@ -2,7 +2,7 @@
 
 use argh::CommandInfoWithArgs;
 
-use super::tables::{ARGUMENTS, EXAMPLES, FILES, GROUPS, SERVERS};
+use super::tables::{ARGUMENTS, EXAMPLES, FILES, GROUPS, POLICY_FILE, SERVERS};
 use super::{names, sentence, spelling, whole_synopsis};
 use crate::cli::args::settings::variables;
 use crate::cli::args::table::{Flag, Table};
@@ -53,6 +53,11 @@ pub fn man() -> String {
         page.item(&row.number(), &format!("{}: {}.{retry}", row.class, row.meaning));
     }
     page.rows("FILES", FILES);
+    page.section("POLICY FILE");
+    for (text, example) in POLICY_FILE {
+        page.paragraph(text);
+        page.example(example.trim_end());
+    }
     page.rows("ENVIRONMENT", &variables());
     page.section("EXAMPLES");
     EXAMPLES.iter().for_each(|example| page.example(example));
@@ -184,6 +189,9 @@ mod tests {
         let terms = rows.iter().map(|(term, _)| *term);
         for term in terms.chain(exit::TABLE.iter().map(|row| row.class)) {
             assert!(page.contains(&escaped(term)), "{term}");
+        }
+        for line in POLICY_FILE.iter().flat_map(|(_, example)| example.lines()) {
+            assert!(page.contains(&escaped(line)), "{line}");
         }
         assert!(!page.contains("{{"), "argh doubles braces");
         assert!(page.is_ascii(), "some renderers know nothing else");

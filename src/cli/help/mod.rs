@@ -16,7 +16,7 @@ use super::args::usage::UsageError;
 use super::exit;
 use crate::protocol::similar::closest;
 use layout::Layout;
-use tables::{ARGUMENTS, EXAMPLES, FILES, GROUPS, SERVERS, TOPICS};
+use tables::{ARGUMENTS, EXAMPLES, FILES, GROUPS, POLICY_FILE, SERVERS, TOPICS};
 
 pub use man::{is_wanted as is_man_wanted, man};
 pub use version::{version, version_json};
@@ -182,6 +182,7 @@ fn about_topic(layout: &mut Layout, table: &Table, topic: &str) {
                  Without HOME nothing is stored.",
             );
         }
+        "policy-file" => policy_file(layout),
         "man" => {
             layout.line("The manual page is printed by `mcpmini help --man`. To read it:");
             layout.line("");
@@ -196,6 +197,18 @@ fn about_topic(layout: &mut Layout, table: &Table, topic: &str) {
             layout.line("");
             layout.rows(&variables());
         }
+    }
+}
+
+/// The examples stand there as they are, to be copied.
+fn policy_file(layout: &mut Layout) {
+    for (index, (text, example)) in POLICY_FILE.iter().enumerate() {
+        if 0 < index {
+            layout.line("");
+        }
+        layout.paragraph(text);
+        layout.line("");
+        example.lines().for_each(|line| layout.line(line));
     }
 }
 

@@ -1,5 +1,7 @@
 //! What the help texts say beyond the comments on commands and options.
 
+use crate::trust::policy::{EXAMPLE, EXAMPLE_LIST};
+
 /// The topics of `mcpmini help TOPIC`, and what each is about.
 pub(super) const TOPICS: &[(&str, &str)] = &[
     ("options", "the options of every command"),
@@ -8,7 +10,27 @@ pub(super) const TOPICS: &[(&str, &str)] = &[
     ("exit-codes", "the exit codes, and when a script may try again"),
     ("environment", "the environment variables"),
     ("files", "where configuration, state and stored answers are"),
+    ("policy-file", "what a policy can say"),
     ("man", "the manual page"),
+];
+
+/// What there is to say about the file of a policy and about lists of what is revoked, each with an
+/// example.
+pub(super) const POLICY_FILE: &[(&str, &str)] = &[
+    (
+        "policy.toml says which servers may be used (where it is: `mcpmini policy --help`). What is \
+         revoked or denied is refused in every mode; otherwise the first rule that allows a server \
+         counts, and then mode and require_signature. With a key or a kind that is not known no \
+         server is used. This example says all that can be said:",
+        EXAMPLE,
+    ),
+    (
+        "A list of what is revoked has an object of JSON on each line. \"match\" has the keys of \
+         [[deny]]; \"since\" and \"reason\" may be left out, and are told. Beside a list is what \
+         signs it, its name with .sigstore.json; a list in files needs that only if a signer is \
+         named.",
+        EXAMPLE_LIST,
+    ),
 ];
 
 /// The files and directories that are read or written.

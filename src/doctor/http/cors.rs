@@ -4,7 +4,7 @@ use http::Method;
 
 use super::probe::{Answer, NoAnswer, Probe};
 use super::site::Site;
-use super::{EVIL, EVIL_HOST};
+use super::{EVIL, EVIL_HOST, refusal};
 use crate::doctor::Check;
 use crate::doctor::finding::Finding;
 
@@ -84,10 +84,9 @@ async fn preflight(site: &Site) -> Finding {
         Err(no_answer) => return no_answer.into(),
     };
     let Some(value) = allowed(&answer, EVIL) else {
-        return Finding::pass(format!(
-            "OPTIONS → {}, no {ALLOW_ORIGIN} for {EVIL}",
-            short(&answer)
-        ));
+        let evidence = format!("OPTIONS → {}, no {ALLOW_ORIGIN} for {EVIL}", short(&answer));
+        // A browser lets the page send after a success only, so a failure is a refusal as well.
+        return refusal::alike(site, &answer).unwrap_or_else(|| Finding::pass(evidence));
     };
     let evidence = format!("OPTIONS → {}, {ALLOW_ORIGIN}: {value}", short(&answer));
     // That it may ask does not help a page that is refused then.
@@ -110,7 +109,9 @@ async fn reflect(site: &Site) -> Finding {
         Err(no_answer) => return no_answer.into(),
     };
     match allowed(&answer, EVIL) {
-        None => Finding::pass(format!("{}, no {ALLOW_ORIGIN} for {EVIL}", short(&answer))),
+        None => refusal::no_answer(site, &answer).unwrap_or_else(|| {
+            Finding::pass(format!("{}, no {ALLOW_ORIGIN} for {EVIL}", short(&answer)))
+        }),
         Some(value) if answer.is_taken() => {
             let_in(site, format!("{}, {ALLOW_ORIGIN}: {value}", short(&answer)))
         }
@@ -140,7 +141,11 @@ async fn star_with_credentials(site: &Site) -> Finding {
             "{ALLOW_ORIGIN}: {}, {ALLOW_CREDENTIALS}: true",
             answer.header(ALLOW_ORIGIN).unwrap_or_default()
         )),
-        None => Finding::pass(format!("no {ALLOW_CREDENTIALS} for {EVIL}")),
+        None => {
+            let asked = answers.last().and_then(|answer| refusal::no_answer(site, answer));
+            let closed = || Finding::pass(format!("no {ALLOW_CREDENTIALS} for {EVIL}"));
+            asked.unwrap_or_else(closed)
+        }
     }
 }
 
@@ -161,7 +166,9 @@ async fn suffix(site: &Site) -> Finding {
                 _ => let_in(site, format!("{ALLOW_ORIGIN}: {origin}")),
             }
         }
-        Ok(answer) => Finding::pass(format!("{}, no {ALLOW_ORIGIN}: {origin}", short(&answer))),
+        Ok(answer) => refusal::no_answer(site, &answer).unwrap_or_else(|| {
+            Finding::pass(format!("{}, no {ALLOW_ORIGIN}: {origin}", short(&answer)))
+        }),
         Err(no_answer) => no_answer.into(),
     }
 }

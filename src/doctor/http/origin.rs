@@ -192,9 +192,12 @@ async fn host_good(site: &Site) -> Finding {
         return skipped;
     }
     let usual = match site.greeted() {
-        Ok(answer) => answer.status,
+        Ok(answer) => answer,
         Err(no_answer) => return no_answer.clone().into(),
     };
+    if let Some(unknown) = refusal::no_answer(site, usual) {
+        return unknown;
+    }
     let mut findings = Vec::new();
     for name in ["localhost", "127.0.0.1"] {
         let host = with_port(site, name);
@@ -203,7 +206,7 @@ async fn host_good(site: &Site) -> Finding {
             Err(no_answer) => return no_answer.into(),
         };
         let evidence = format!("Host: {host} → {}", found.summary());
-        findings.push(match found.status == usual {
+        findings.push(match found.status == usual.status {
             true => Finding::pass(evidence),
             false => Finding::warn(evidence),
         });

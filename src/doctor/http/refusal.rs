@@ -27,6 +27,23 @@ pub(super) fn of(site: &Site, answer: &Answer, wanted: &[StatusCode]) -> Finding
     }
 }
 
+/// The finding where the server takes nothing and answers everything so, which tells nothing of what
+/// it was asked. A want of credentials is something else: it says why.
+pub(super) fn alike(site: &Site, answer: &Answer) -> Option<Finding> {
+    let is_told = answer.is_taken() || answer.status == StatusCode::UNAUTHORIZED;
+    (!is_told && is_usual(site, answer)).then(|| {
+        Finding::unknown(format!("the server answers everything alike: {}", answer.summary()))
+    })
+}
+
+/// The same, and where the server failed or led elsewhere: that neither takes nor refuses anything.
+pub(super) fn no_answer(site: &Site, answer: &Answer) -> Option<Finding> {
+    let is_answer = answer.is_taken() || answer.status.is_client_error();
+    alike(site, answer).or_else(|| {
+        (!is_answer).then(|| Finding::unknown(format!("no answer to that: {}", answer.summary())))
+    })
+}
+
 /// Whether an answer has the status that the server gives to what it should take.
 pub(super) fn is_usual(site: &Site, answer: &Answer) -> bool {
     matches!(site.greeted(), Ok(usual) if usual.status == answer.status)

@@ -46,7 +46,11 @@ pub struct Facets {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<Digest>,
     /// Its tools: the hash of the [`tool_text`] of each.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "super::unique::optional"
+    )]
     pub tools: Option<BTreeMap<String, Digest>>,
 }
 
@@ -342,6 +346,17 @@ mod tests {
         assert_ne!(facets("1").digest(), Facets { tools: None, ..facets("1") }.digest());
         let text = serde_json::to_string(&facets("1")).unwrap();
         assert_eq!(serde_json::from_str::<Facets>(&text).unwrap(), facets("1"));
+    }
+
+    #[test]
+    fn a_tool_is_known_once() {
+        let text = |names: [&str; 2]| {
+            let tools = names.map(|name| format!("\"{name}\":\"{}\"", Digest::of(b"x")));
+            format!("{{\"tools\":{{{}}}}}", tools.join(","))
+        };
+        assert!(serde_json::from_str::<Facets>(&text(["a", "b"])).is_ok());
+        let refused = serde_json::from_str::<Facets>(&text(["a", "\\u0061"])).unwrap_err();
+        assert!(refused.to_string().starts_with("\"a\" is there twice"), "{refused}");
     }
 
     #[test]

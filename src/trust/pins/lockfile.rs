@@ -22,6 +22,7 @@ const VERSION: u32 = 1;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LockFile {
     version: u32,
+    #[serde(deserialize_with = "super::unique::map")]
     servers: BTreeMap<String, Locked>,
 }
 
@@ -158,5 +159,37 @@ mod tests {
         let text = scratch.read("lock").replace("\"version\": \"1\"", "\"version\": \"2\"");
         scratch.write("lock", &text);
         assert!(refused().contains("of s does not fit its consent_digest"), "{}", refused());
+    }
+
+    /// As a merge leaves it when both sides have locked the same server: readers disagree about
+    /// which one counts, and people see the first.
+    #[test]
+    fn what_stands_there_twice_is_refused() {
+        let scratch = Scratch::new();
+        let path = scratch.path("lock");
+        let mut file = LockFile::new();
+        file.set("s", facets("1"));
+        file.write(&path).unwrap();
+        let written = scratch.read("lock");
+        let locked = serde_json::to_string(&file.servers["s"]).unwrap();
+        let tool = format!("\"echo\": \"{}\"", Digest::of(b"x"));
+        for (from, to, why) in [
+            ("\"s\": {", format!("\"s\": {locked}, \"s\": {{"), "\"s\" is there twice"),
+            (&*tool, format!("{tool}, {tool}"), "\"echo\" is there twice"),
+            ("\"tools\": {", "\"tools\": {}, \"tools\": {".into(), "duplicate field `tools`"),
+            (
+                "\"servers\": {",
+                "\"servers\": {}, \"servers\": {".into(),
+                "duplicate field `servers`",
+            ),
+        ] {
+            assert!(written.contains(from), "{from}: {written}");
+            scratch.write("lock", &written.replace(from, &to));
+            let refused = LockFile::read(&path).unwrap_err();
+            assert!(
+                matches!(&refused, LockError::Garbled(_, said) if said.contains(why)),
+                "{refused}"
+            );
+        }
     }
 }

@@ -25,6 +25,7 @@ mod place;
 mod record;
 mod store;
 mod texts;
+mod unique;
 mod words;
 
 pub use crate::config::Trust as Mode;

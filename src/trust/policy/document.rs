@@ -27,6 +27,9 @@ struct RawDocument {
     revocation: Option<Spanned<RawRevocation>>,
 }
 
+/// The kinds of `[[allow]]`, for who has left out which.
+const KINDS: &str = "`sigstore`, `did-web`, `key`, `host`, `command`, `socket`, `registry`";
+
 #[derive(Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 enum RawAllow {
@@ -87,7 +90,10 @@ pub(super) fn parse(text: &str) -> Result<Document, Mistake> {
     let line_of = |at: usize| text.get(..at).map(|before| before.matches('\n').count() + 1);
     let raw: RawDocument = toml::from_str(text).map_err(|error| {
         let line = error.span().and_then(|span| line_of(span.start));
-        (line, error.message().to_owned())
+        let what = error.message();
+        let kinds = if what == "missing field `kind`" { KINDS } else { "" };
+        let one_of = if kinds.is_empty() { "" } else { ", one of " };
+        (line, format!("{what}{one_of}{kinds}"))
     })?;
     let mut document = Document {
         rules: Rules {

@@ -22,6 +22,7 @@ mod document;
 #[cfg(not(feature = "policy"))]
 #[path = "unread.rs"]
 mod document;
+mod example;
 mod kept;
 mod package;
 mod revocation;
@@ -34,6 +35,7 @@ mod subject;
 mod tests;
 
 pub use decision::{CrossDomain, Decision, Mode, Rule};
+pub use example::{EXAMPLE, EXAMPLE_LIST};
 pub use kept::{Kept, Unkept, seconds};
 pub use source::PolicyError;
 pub(super) use subject::host_name;

@@ -396,6 +396,47 @@ fn copies_of_lists_are_good_for_their_time() {
     World::new().user(&lax).check(SIGNED, "admitted");
 }
 
+/// What the parser says that it knows where it meets what it does not: the names in its words.
+fn expected_at(mistake: &str) -> Vec<String> {
+    let (_, names) = mistake.split_once("expected ").unwrap();
+    names.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// The example in the help texts is a policy, and it leaves out nothing that one can say.
+#[test]
+fn the_example_says_what_the_parser_knows() {
+    assert_eq!(document::parse(EXAMPLE).map(drop), Ok(()));
+    assert_eq!(revocation::entries(EXAMPLE_LIST.as_bytes()).map(|list| list.len()), Ok(2));
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+    let said: Vec<&str> = EXAMPLE.split(|c| !is_name(c)).collect();
+    let check = |policy: &str, at_least: usize| {
+        let (_, mistake) = document::parse(policy).unwrap_err();
+        let names = expected_at(&mistake);
+        assert!(at_least <= names.len(), "{mistake}");
+        for name in &names {
+            assert!(said.contains(&name.as_str()), "{name} is not in the example: {mistake}");
+        }
+        names
+    };
+    check("x = 1", 8);
+    check("mode = \"x\"", 3);
+    check("cross_domain = \"x\"", 3);
+    check("[[deny]]\nx = 1", 10);
+    check("[revocation]\nx = 1", 7);
+    let kinds = check("[[allow]]\nkind = \"x\"", 7);
+    let (_, without) = document::parse("[[allow]]\nx = 1").unwrap_err();
+    let (_, told) = without.split_once("one of ").unwrap();
+    assert_eq!(told, kinds.iter().map(|kind| format!("`{kind}`")).collect::<Vec<_>>().join(", "));
+    for kind in kinds {
+        check(&format!("[[allow]]\nkind = \"{kind}\"\nx = 1"), 1);
+        assert!(EXAMPLE.contains(&format!("\nkind = \"{kind}\"\n")), "{kind}");
+    }
+    let mistake = revocation::entries(b"{\"x\":1}").unwrap_err();
+    for name in expected_at(&mistake) {
+        assert!(EXAMPLE_LIST.contains(&format!("\"{name}\":")), "{name}");
+    }
+}
+
 #[test]
 fn a_policy_that_is_not_understood_admits_nothing() {
     let check = |policy: &str, expected: &str| {
@@ -412,6 +453,10 @@ fn a_policy_that_is_not_understood_admits_nothing() {
     check("[[deny]]\ncard_sha256 = \"xyz\"", "card_sha256 \"xyz\" is not hexadecimal");
     check("[[deny]]\ncommand = []", "command has no words");
     check("cross_domain = \"maybe\"", "unknown variant `maybe`");
+    check(
+        "[[allow]]\nhosts = [\"x\"]",
+        "policy.toml:1: missing field `kind`, one of `sigstore`, `did-web`, `key`, `host`, ",
+    );
     check("[[allow]]\nkind = \"registries\"", "unknown variant `registries`");
     check("[[allow]]\nkind = \"registry\"", "missing field `namespaces`");
     check("[[allow]]\nkind = \"registry\"\nnamespaces = []", "it has no namespaces");

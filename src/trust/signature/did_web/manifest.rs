@@ -81,7 +81,7 @@ impl Offer {
     pub fn verify(&self, card: &[u8], document: &[u8], now: i64) -> Result<Verified, Refusal> {
         self.check_signer()?;
         self.check_subject()?;
-        let point = document::assertion_key(document, &self.signer, &self.jws.kid)?;
+        let point = document::assertion_key(document, &self.signer, &self.jws.kid, now)?;
         if !self.jws.holds(&self.payload, &point) {
             return Err(Refusal::Manifest("the signature does not hold".into()));
         }
