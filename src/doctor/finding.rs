@@ -34,6 +34,72 @@ impl Verdict {
     }
 }
 
+/// What would let a check tell what it cannot tell now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// More time for one answer.
+    Patience,
+    /// More time for the start of the server.
+    Start,
+    /// More time for everything.
+    Time,
+    /// A server that can be reached.
+    Reach,
+    /// A server with less to do.
+    Leisure,
+    /// A server that does not fail at what it is asked first.
+    Sound,
+    /// The address of what speaks MCP.
+    Endpoint,
+    /// Credentials.
+    Credentials,
+    /// The other era, which was ruled out.
+    Era,
+    /// A certificate that is looked at.
+    Trust,
+    /// A connection without anybody between.
+    Direct,
+    /// A system that shows its sockets and processes.
+    Linux,
+    /// An interface to a network, on the machine of the server.
+    Network,
+    /// A newer client.
+    Newer,
+    /// A person who looks.
+    Person,
+}
+
+impl Need {
+    /// What to do about it, in a sentence.
+    pub const fn advice(self) -> &'static str {
+        match self {
+            Need::Patience => "Give each answer more time with -t (-t 30s).",
+            Need::Start => "Give the server more time to start with --start-timeout (60s).",
+            Need::Time => "Give the whole examination more time with --max-time (--max-time 5m).",
+            Need::Reach => "Start the server, or correct how it is named, and run this again.",
+            Need::Leisure => "Run this again when the server has less to do.",
+            Need::Sound => "Mend first what the checks above say, and run this again.",
+            Need::Endpoint => {
+                "Give the URL of the MCP endpoint; `mcpmini discover URL` looks for it."
+            }
+            Need::Credentials => {
+                "Give credentials: mcpmini login, MCPMINI_TOKEN, --bearer-file, or -H."
+            }
+            Need::Era => "Run this without --protocol and --transport.",
+            Need::Trust => "Run this without --insecure; --cacert names an authority of your own.",
+            Need::Direct => {
+                "Run this where the server is reached without a proxy or a socket file."
+            }
+            Need::Linux => {
+                "Run this on Linux, on the machine of the server, where /proc can be read."
+            }
+            Need::Network => "Run this on the machine of the server while it is on a network.",
+            Need::Newer => "Try it with a newer version of this program.",
+            Need::Person => "Try it by hand: --json prints what was asked, as lines to run.",
+        }
+    }
+}
+
 /// A verdict and its evidence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
@@ -41,6 +107,8 @@ pub struct Finding {
     pub verdict: Verdict,
     /// How one can tell: what was seen, or why nothing was.
     pub evidence: String,
+    /// What would let it be told; `None` where it was.
+    pub need: Option<Need>,
 }
 
 /// How much of what a server says is shown, in characters.
@@ -48,23 +116,27 @@ const EXCERPT: usize = 160;
 
 impl Finding {
     pub(super) fn pass(evidence: impl Into<String>) -> Finding {
-        Finding { verdict: Verdict::Pass, evidence: evidence.into() }
+        Finding::of(Verdict::Pass, evidence)
     }
 
     pub(super) fn skip(why: impl Into<String>) -> Finding {
-        Finding { verdict: Verdict::Skip, evidence: why.into() }
+        Finding::of(Verdict::Skip, why)
     }
 
-    pub(super) fn unknown(why: impl Into<String>) -> Finding {
-        Finding { verdict: Verdict::Unknown, evidence: why.into() }
+    pub(super) fn unknown(why: impl Into<String>, need: Need) -> Finding {
+        Finding { need: Some(need), ..Finding::of(Verdict::Unknown, why) }
     }
 
     pub(super) fn warn(evidence: impl Into<String>) -> Finding {
-        Finding { verdict: Verdict::Warn, evidence: evidence.into() }
+        Finding::of(Verdict::Warn, evidence)
     }
 
     pub(super) fn fail(evidence: impl Into<String>) -> Finding {
-        Finding { verdict: Verdict::Fail, evidence: evidence.into() }
+        Finding::of(Verdict::Fail, evidence)
+    }
+
+    fn of(verdict: Verdict, evidence: impl Into<String>) -> Finding {
+        Finding { verdict, evidence: evidence.into(), need: None }
     }
 
     /// The worst of several findings, with the evidence of all that are as bad.
@@ -72,10 +144,9 @@ impl Finding {
         findings.into_iter().reduce(|worst, next| match worst.verdict.cmp(&next.verdict) {
             std::cmp::Ordering::Less => next,
             std::cmp::Ordering::Greater => worst,
-            std::cmp::Ordering::Equal => Finding {
-                evidence: format!("{}; {}", worst.evidence, next.evidence),
-                verdict: worst.verdict,
-            },
+            std::cmp::Ordering::Equal => {
+                Finding { evidence: format!("{}; {}", worst.evidence, next.evidence), ..worst }
+            }
         })
     }
 
@@ -86,6 +157,11 @@ impl Finding {
         let mask = |text: String, secret| text.replace(secret, "…");
         Finding { evidence: secrets.fold(self.evidence, mask), ..self }
     }
+}
+
+/// The finding of a check that the time did not suffice for.
+pub(super) fn not_reached() -> Finding {
+    Finding::unknown("not reached: the time ran out", Need::Time)
 }
 
 /// The beginning of what a server says, on one line.

@@ -118,7 +118,7 @@ mod tests {
     use crate::doctor::Finding;
 
     fn report(check: &'static str, verdict: Verdict, evidence: &str) -> Report {
-        let finding = Finding { verdict, evidence: evidence.to_owned() };
+        let finding = Finding { verdict, evidence: evidence.to_owned(), need: None };
         let (title, clause, fix) = ("", "", "");
         let (requests, took) = (Vec::new(), Duration::ZERO);
         Report { check, title, clause, fix, finding, requests, took }

@@ -7,7 +7,7 @@ use super::probe::{Answer, NoAnswer};
 use super::site::Site;
 use super::speech::Speech;
 use crate::doctor::Check;
-use crate::doctor::finding::{Finding, excerpt};
+use crate::doctor::finding::{Finding, Need, excerpt};
 use crate::protocol::method;
 
 /// How many pages of a list are looked at.
@@ -125,7 +125,7 @@ async fn result(site: &Site) -> Finding {
             Finding::pass("every list has both")
         }
         Some(found) => found,
-        None => Finding::unknown("no list was answered"),
+        None => Finding::unknown("no list was answered", Need::Sound),
     }
 }
 
@@ -140,7 +140,8 @@ async fn pages(site: &Site, method: &str) -> Result<Vec<Finding>, NoAnswer> {
         let answer = site.ask(&site.request(method, &params)).await?;
         let Some(result) = answer.result() else {
             if answer.is_taken() && answer.code().is_none() {
-                findings.push(Finding::unknown(format!("{method}: {}", answer.summary())));
+                let why = format!("{method}: {}", answer.summary());
+                findings.push(Finding::unknown(why, Need::Sound));
             }
             break;
         };
@@ -216,6 +217,7 @@ mod tests {
                 headers,
                 body: String::new(),
                 response: None,
+                odd: None,
                 first_byte: Duration::ZERO,
             };
             assert_eq!(keeping(&answer).as_deref(), expected, "{value}");

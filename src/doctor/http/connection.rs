@@ -3,10 +3,11 @@
 use http::{Method, StatusCode};
 
 use super::probe::{NoAnswer, Probe};
+use super::refusal;
 use super::site::Site;
 use super::speech::Speech;
 use crate::doctor::Check;
-use crate::doctor::finding::{Finding, excerpt};
+use crate::doctor::finding::{Finding, Need, excerpt};
 use crate::protocol::Revision;
 
 pub(super) const CHECKS: &[Check<Site>] = &[
@@ -43,12 +44,12 @@ fn speech(site: &Site) -> Finding {
         Speech::Modern => Finding::pass("server/discover is answered"),
         Speech::Legacy => Finding::pass("initialize is answered"),
         Speech::Sse => Finding::warn("it speaks only HTTP+SSE, the binding of 2024-11-05"),
-        Speech::Nothing => match &site.initialized {
-            Ok(answer) if matches!(answer.status.as_u16(), 401 | 403) => Finding::unknown(format!(
-                "the server wants credentials (mcpmini login, or -H), so most cannot be told: {}",
-                answer.summary()
-            )),
-            Ok(answer) if answer.status.is_redirection() => Finding::unknown(format!(
+        Speech::Nothing => match site.greeted() {
+            Ok(answer) if matches!(answer.status.as_u16(), 401 | 403) => {
+                let why = "the server wants credentials, so most cannot be told";
+                Finding::unknown(format!("{why}: {}", answer.summary()), Need::Credentials)
+            }
+            Ok(answer) if answer.status.is_redirection() => Finding::fail(format!(
                 "the server is elsewhere: {} {}",
                 answer.summary(),
                 excerpt(answer.header("location").unwrap_or_default())
@@ -86,7 +87,10 @@ fn era(site: &Site) -> Finding {
             }
         }
         (false, None) if site.speech() == Speech::Sse => Finding::skip("HTTP+SSE has one revision"),
-        (false, None) => Finding::unknown("neither server/discover nor initialize is answered"),
+        (false, None) => {
+            let why = "neither server/discover nor initialize is answered";
+            refusal::untold(site, why)
+        }
     }
 }
 
@@ -94,15 +98,16 @@ async fn verbs(site: &Site) -> Finding {
     match site.speech() {
         Speech::Modern | Speech::Legacy => (),
         Speech::Sse => return Finding::skip("HTTP+SSE is another binding"),
-        Speech::Nothing => return Finding::unknown("no MCP request is answered"),
+        Speech::Nothing => return refusal::untold(site, "no MCP request is answered"),
     }
     let listen = site.in_session(Probe::stream());
     let get = match site.listen(&listen).await {
         Err(NoAnswer::Late(patience)) if site.is_legacy() => {
-            return Finding::unknown(format!(
+            let why = format!(
                 "GET is silent for {} ms, as an open stream may be; its head cannot be seen here",
                 patience.as_millis()
-            ));
+            );
+            return Finding::unknown(why, Need::Person);
         }
         Err(no_answer) => return no_answer.into(),
         Ok(answer) => answer,

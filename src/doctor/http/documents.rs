@@ -7,6 +7,7 @@ use http::{Method, StatusCode};
 use serde_json::Value;
 
 use super::probe::{Answer, NoAnswer, Probe};
+use super::refusal::untold;
 use super::resource;
 use super::site::Site;
 use crate::discovery::Remote;
@@ -17,7 +18,7 @@ use crate::discovery::lint;
 use crate::discovery::normalise::normalise;
 use crate::discovery::place::card_beside;
 use crate::doctor::Check;
-use crate::doctor::finding::{Finding, excerpt};
+use crate::doctor::finding::{Finding, Need, excerpt};
 use crate::net::Address;
 
 const CARD: &str = "MCP Server Card extension (ext-server-card), Discovery";
@@ -205,11 +206,11 @@ async fn card_live(site: &Site) -> Finding {
         Err(finding) => return finding,
     };
     let Some(live) = live(site) else {
-        return Finding::unknown("the server does not say what it is");
+        return untold(site, "the server does not say what it is");
     };
     let normal = normalise(&card, Some(&site.address)).unwrap_or_default();
     let Some(claim) = normal.claims.first() else {
-        return Finding::unknown("the card is about no server");
+        return Finding::unknown("the card is about no server", Need::Sound);
     };
     // A template stands for many.
     let leads_here =

@@ -8,8 +8,10 @@ use http::{HeaderValue, Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::config::quoting;
-use crate::doctor::finding::{Finding, excerpt};
+use crate::doctor::finding::{Finding, Need, excerpt, not_reached};
+use crate::doctor::reading::Odd;
 use crate::net::{Address, Glance, Request, header_value};
+use crate::protocol::message::Fault;
 use crate::protocol::method;
 use crate::protocol::revision::{Era, Revision};
 
@@ -183,6 +185,8 @@ pub(super) struct Answer {
     pub(super) body: String,
     /// The JSON-RPC response in the body: the one to the question, or one without an id.
     pub(super) response: Option<Value>,
+    /// What is odd about the messages in the body.
+    pub(super) odd: Option<Odd>,
     /// How long the first byte of the body took.
     pub(super) first_byte: Duration,
 }
@@ -195,21 +199,33 @@ pub(super) enum NoAnswer {
     /// The server is too busy to be examined.
     Busy(StatusCode),
     /// The connection broke, or there was none.
-    Broken(String),
+    Broken(Fault),
+    /// There is no server to ask, as was found out when the examination began.
+    Unreached(Fault),
+    /// The time for everything was over.
+    TimeOver,
+    /// It was not asked: the user wants another era.
+    NotAsked,
 }
 
 impl From<NoAnswer> for Finding {
     /// Without an answer nothing can be told.
     fn from(no_answer: NoAnswer) -> Finding {
-        Finding::unknown(match no_answer {
+        match no_answer {
             NoAnswer::Late(patience) => {
-                format!("no answer within {patience:?}; -t gives it more time")
+                Finding::unknown(format!("no answer within {patience:?}"), Need::Patience)
             }
             NoAnswer::Busy(status) => {
-                format!("the server is too busy (HTTP {}); try it later", status.as_u16())
+                let why = format!("the server is too busy (HTTP {})", status.as_u16());
+                Finding::unknown(why, Need::Leisure)
             }
-            NoAnswer::Broken(text) => text,
-        })
+            NoAnswer::Broken(fault) => Finding::unknown(fault.text, Need::Sound),
+            NoAnswer::Unreached(fault) => {
+                Finding::unknown(format!("not reached: {}", fault.text), Need::Reach)
+            }
+            NoAnswer::TimeOver => not_reached(),
+            NoAnswer::NotAsked => Finding::unknown("it was not asked", Need::Era),
+        }
     }
 }
 
@@ -222,6 +238,7 @@ impl Answer {
             headers: HeaderMap::from_iter([(CONTENT_TYPE, content_type)]),
             body: String::new(),
             response: None,
+            odd: None,
             first_byte: Duration::ZERO,
         })
     }
@@ -240,9 +257,14 @@ impl Answer {
             Some(code) => json!({ "error": { "code": code } }),
             None => json!({ "result": {} }),
         });
-        let (status, headers) = (self.status, self.headers.clone());
-        let body = self.body[..end].to_owned();
-        Answer { status, headers, body, response, first_byte: self.first_byte }
+        Answer {
+            status: self.status,
+            headers: self.headers.clone(),
+            body: self.body[..end].to_owned(),
+            response,
+            odd: self.odd.clone(),
+            first_byte: self.first_byte,
+        }
     }
 
     /// The value of a header field, when it is there and readable.

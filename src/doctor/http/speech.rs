@@ -60,6 +60,8 @@ impl Site {
         match self.speech() {
             Speech::Modern => Probe::modern(method::DISCOVER),
             Speech::Sse => Probe::stream(),
+            Speech::Nothing if self.options.sse => Probe::stream(),
+            Speech::Nothing if !self.options.tries(Era::Legacy) => Probe::modern(method::DISCOVER),
             Speech::Legacy | Speech::Nothing => Probe::initialize(self.options.offer()),
         }
     }
@@ -69,6 +71,8 @@ impl Site {
         match (self.speech(), &self.streamed) {
             (Speech::Modern, _) => &self.discovered,
             (Speech::Sse, Some(streamed)) => streamed,
+            (Speech::Nothing, Some(streamed)) if self.options.sse => streamed,
+            (Speech::Nothing, _) if !self.options.tries(Era::Legacy) => &self.discovered,
             _ => &self.initialized,
         }
     }

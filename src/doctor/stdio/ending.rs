@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::Runs;
 use super::process::Process;
 use super::talk;
-use crate::doctor::finding::Finding;
+use crate::doctor::finding::{Finding, Need};
 use crate::doctor::{Check, sockets};
 use crate::reactor::Timer;
 
@@ -100,15 +100,22 @@ async fn ended(process: &mut Process, was_there: bool, took: Option<Duration>) -
 impl Ending {
     /// Why nothing can be told of it.
     fn missed(&self) -> Option<Finding> {
-        (!self.was_there).then(|| Finding::unknown("the server had ended before that"))
+        let why = "the server had ended before that";
+        (!self.was_there).then(|| Finding::unknown(why, Need::Sound))
     }
 }
 
+/// How the first run ended; else why nothing can be told of it.
+fn first(runs: &Runs) -> Result<&Ending, Finding> {
+    let ending = runs.talk.ending.as_ref().ok_or_else(|| runs.untold())?;
+    ending.missed().map_or(Ok(ending), Err)
+}
+
 fn eof(runs: &Runs) -> Finding {
-    let ending = &runs.talk.ending;
-    if let Some(missed) = ending.missed() {
-        return missed;
-    }
+    let ending = match first(runs) {
+        Ok(ending) => ending,
+        Err(finding) => return finding,
+    };
     match ending.took {
         Some(took) => Finding::pass(format!("after {} ms", took.as_millis())),
         None => Finding::warn(format!("it still runs after {PATIENCE:?}")),
@@ -116,21 +123,19 @@ fn eof(runs: &Runs) -> Finding {
 }
 
 fn exit(runs: &Runs) -> Finding {
-    if let Some(missed) = runs.talk.ending.missed() {
-        return missed;
-    }
-    match &runs.talk.ending.how {
-        Some((how, true)) => Finding::pass(how.clone()),
-        Some((how, false)) => Finding::warn(how.clone()),
-        None => Finding::unknown("the server did not end by itself"),
+    match first(runs).map(|ending| &ending.how) {
+        Ok(Some((how, true))) => Finding::pass(how.clone()),
+        Ok(Some((how, false))) => Finding::warn(how.clone()),
+        Ok(None) => Finding::unknown("the server did not end by itself", Need::Sound),
+        Err(finding) => finding,
     }
 }
 
 fn orphans(runs: &Runs) -> Finding {
-    let ending = &runs.talk.ending;
+    let Some(ending) = &runs.talk.ending else { return runs.untold() };
     match (&ending.left, ending.took) {
-        (None, _) => Finding::unknown("this system does not tell which processes run"),
-        (Some(_), None) => Finding::unknown("the server itself did not end"),
+        (None, _) => Finding::unknown("this system does not tell which processes run", Need::Linux),
+        (Some(_), None) => Finding::unknown("the server itself did not end", Need::Sound),
         (Some(left), Some(_)) if left.is_empty() => Finding::pass("nothing is left"),
         (Some(left), Some(_)) => {
             Finding::warn(format!("still there, until they were killed: {}", left.join(", ")))
@@ -139,13 +144,18 @@ fn orphans(runs: &Runs) -> Finding {
 }
 
 async fn sigterm(runs: &Runs) -> Finding {
-    let ending = match talk::begin(&runs.target, &runs.talk.again(&runs.options)).await {
-        Ok((mut process, _)) => {
-            let ending = by_signal(&mut process).await;
+    if runs.talk.opened.is_none() || runs.is_late() {
+        return runs.untold();
+    }
+    let mut place = None;
+    let ending = match talk::begin(&mut place, &runs.target, &runs.talk.again(&runs.options)).await
+    {
+        Ok((process, _)) => {
+            let ending = by_signal(process).await;
             process.kill().await;
             ending
         }
-        Err(text) => return Finding::unknown(text),
+        Err(silence) => return Finding::unknown(silence.to_string(), Need::Sound),
     };
     if let Some(missed) = ending.missed() {
         return missed;

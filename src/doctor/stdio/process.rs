@@ -9,6 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::doctor::finding::excerpt;
+use crate::doctor::reading::{self, Odd};
 use crate::doctor::sockets;
 use crate::protocol::framing::jsonl::Lines;
 use crate::protocol::trace::{Direction, Trace};
@@ -56,6 +57,8 @@ pub(super) struct Process {
     pub(super) sent: Vec<String>,
     /// What came on standard output and is no message.
     pub(super) noise: Vec<String>,
+    /// What is odd about the messages that came, the first of it.
+    pub(super) odd: Option<Odd>,
     /// The methods of the requests that it has sent.
     pub(super) requests: Vec<String>,
     /// The beginning of what came on standard error.
@@ -88,6 +91,7 @@ impl Process {
             waiting: VecDeque::new(),
             sent: Vec::new(),
             noise: Vec::new(),
+            odd: None,
             requests: Vec::new(),
             complaints: Vec::new(),
             complained: 0,
@@ -225,18 +229,20 @@ impl Process {
 
     fn take_line(&mut self, line: &[u8]) {
         self.trace.frame(Direction::In, line);
-        let message = serde_json::from_slice::<Value>(line).ok();
         let is_message = |value: &Value| value.get("jsonrpc").is_some_and(|it| it == "2.0");
-        match message {
-            Some(message) if is_message(&message) => {
+        let odd = match reading::read(line) {
+            Some((message, odd)) if is_message(&message) => {
                 self.answered.get_or_insert_with(Instant::now);
                 self.keep(line.len(), [message]);
+                odd
             }
-            Some(Value::Array(messages)) if messages.iter().all(is_message) => {
+            Some((Value::Array(messages), odd)) if messages.iter().all(is_message) => {
                 self.keep(line.len(), messages);
+                odd
             }
-            _ => self.note_noise(excerpt(&String::from_utf8_lossy(line))),
-        }
+            _ => return self.note_noise(excerpt(&String::from_utf8_lossy(line))),
+        };
+        self.odd = self.odd.take().or(odd);
     }
 
     /// Keeps the messages of a line of that length.
