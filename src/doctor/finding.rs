@@ -45,6 +45,8 @@ pub enum Need {
     Time,
     /// A server that can be reached.
     Reach,
+    /// A certificate that is trusted, or trust in the one that there is.
+    Certificate,
     /// A server with less to do.
     Leisure,
     /// A server that does not fail at what it is asked first.
@@ -77,6 +79,9 @@ impl Need {
             Need::Start => "Give the server more time to start with --start-timeout (60s).",
             Need::Time => "Give the whole examination more time with --max-time (--max-time 5m).",
             Need::Reach => "Start the server, or correct how it is named, and run this again.",
+            Need::Certificate => {
+                "Mend the certificate first, or run this with --cacert FILE, or with --insecure."
+            }
             Need::Leisure => "Run this again when the server has less to do.",
             Need::Sound => "Mend first what the checks above say, and run this again.",
             Need::Endpoint => {
@@ -114,6 +119,12 @@ pub struct Finding {
 /// How much of what a server says is shown, in characters.
 const EXCERPT: usize = 160;
 
+/// How long evidence is at most, in characters.
+const LONGEST: usize = 600;
+
+/// How long a secret must be to be looked for, in bytes.
+const SHORTEST: usize = 4;
+
 impl Finding {
     pub(super) fn pass(evidence: impl Into<String>) -> Finding {
         Finding::of(Verdict::Pass, evidence)
@@ -150,12 +161,12 @@ impl Finding {
         })
     }
 
-    /// The same without what must not be shown.
-    pub(super) fn without(self, secrets: &[Secret]) -> Finding {
+    /// The same without what must not be shown, and no longer than anybody reads.
+    pub(super) fn fit_to_show(self, secrets: &[Secret]) -> Finding {
         // What is that short would be found everywhere.
-        let secrets = secrets.iter().map(Secret::expose).filter(|secret| 4 <= secret.len());
-        let mask = |text: String, secret| text.replace(secret, "…");
-        Finding { evidence: secrets.fold(self.evidence, mask), ..self }
+        let secrets = secrets.iter().map(Secret::expose).filter(|secret| SHORTEST <= secret.len());
+        let evidence = secrets.fold(self.evidence, |text, secret| mask(&text, secret));
+        Finding { evidence: cut(&evidence, LONGEST), ..self }
     }
 }
 
@@ -166,11 +177,27 @@ pub(super) fn not_reached() -> Finding {
 
 /// The beginning of what a server says, on one line.
 pub(super) fn excerpt(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(EXCERPT) {
-        Some((at, _)) => format!("{}…", &line[..at]),
-        None => line,
+    // Of what is very long, the end need not be looked at.
+    let text = &text[..text.char_indices().nth(4 * EXCERPT).map_or(text.len(), |(at, _)| at)];
+    cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), EXCERPT)
+}
+
+/// The first characters of a text, with a mark when there are more.
+fn cut(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
     }
+}
+
+/// A text without a secret, also where its end was cut off.
+fn mask(text: &str, secret: &str) -> String {
+    let mut text = text.replace(secret, "…");
+    let beginnings = secret.char_indices().map(|(at, _)| &secret[..at]);
+    for beginning in beginnings.filter(|it| SHORTEST <= it.len()).rev() {
+        text = text.replace(&format!("{beginning}…"), "…");
+    }
+    text
 }
 
 #[cfg(test)]
@@ -190,8 +217,13 @@ mod tests {
     fn evidence_has_no_secrets_and_one_line() {
         let finding = Finding::fail("it said T0ken-1 and abc");
         let secrets = [Secret::from("T0ken-1"), Secret::from("abc")];
-        assert_eq!(finding.without(&secrets), Finding::fail("it said … and abc"));
+        assert_eq!(finding.fit_to_show(&secrets), Finding::fail("it said … and abc"));
+        let cut_off = Finding::fail(excerpt(&format!("{} T0ken-1", "x".repeat(EXCERPT - 6))));
+        let expected = format!("{} …", "x".repeat(EXCERPT - 6));
+        assert_eq!(cut_off.fit_to_show(&secrets).evidence, expected);
         assert_eq!(excerpt(" a\n\tb  c "), "a b c");
         assert_eq!(excerpt(&"x".repeat(200)).chars().count(), EXCERPT + 1);
+        let long = Finding::pass("ä".repeat(LONGEST + 1)).fit_to_show(&[]);
+        assert_eq!(long.evidence.chars().count(), LONGEST + 1);
     }
 }

@@ -251,7 +251,7 @@ async fn run<S: Subject>(
         title,
         clause,
         fix: finding.need.map_or(*fix, Need::advice),
-        finding: finding.without(&options.secrets),
+        finding: finding.fit_to_show(&options.secrets),
         requests: subject.take_requests(),
         took: begun.elapsed(),
     };

@@ -75,9 +75,8 @@ pub(super) fn read(bytes: &[u8]) -> Option<(Value, Option<Odd>)> {
         Cow::Borrowed(_) => None,
     };
     let value = value(&tree, &mut odd);
-    // What is odd in no value is so in a name.
-    let odd =
-        odd.unwrap_or_else(|| Odd { kind: Kind::HalfCharacter, near: "in a name".to_owned() });
+    // It was refused as a whole, and no part of it is odd.
+    let odd = odd.unwrap_or_else(|| Odd { kind: Kind::Depth, near: excerpt(&text) });
     Some((value, Some(odd)))
 }
 
@@ -93,9 +92,15 @@ fn value(tree: &Tree<'_>, odd: &mut Option<Odd>) -> Value {
     match tree {
         Tree::Array(elements) => elements.iter().map(|element| value(element, odd)).collect(),
         Tree::Object(members) => {
-            let members =
-                members.iter().map(|(name, member)| (name.to_string(), value(member, odd)));
-            Value::Object(members.collect::<Map<_, _>>())
+            let mut object = Map::new();
+            for (name, member) in members {
+                if name.contains(char::REPLACEMENT_CHARACTER) {
+                    let near = format!("the name {}", excerpt(name));
+                    odd.get_or_insert(Odd { kind: Kind::HalfCharacter, near });
+                }
+                object.insert(name.to_string(), value(member, odd));
+            }
+            Value::Object(object)
         }
         Tree::Leaf(text) => serde_json::from_str(text).unwrap_or_else(|_| {
             let kind = match text.as_bytes().first() {
@@ -104,7 +109,12 @@ fn value(tree: &Tree<'_>, odd: &mut Option<Odd>) -> Value {
                 _ => Kind::Number,
             };
             odd.get_or_insert_with(|| Odd { kind, near: excerpt(text) });
-            scan::unescape(text).map_or(Value::Null, |text| text.into_owned().into())
+            match kind {
+                Kind::HalfCharacter => {
+                    scan::unescape(text).map_or(Value::Null, |text| text.into_owned().into())
+                }
+                _ => Value::Null,
+            }
         }),
     }
 }

@@ -7,7 +7,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::server::{Kind, Site};
-use crate::support::{Outcome, Scratch, closed_url, demo, finish, processes_with, run, wait_until};
+use crate::support::{Outcome, Scratch, demo, finish, processes_with, run, wait_until};
 
 fn doctor(words: &[&str]) -> Outcome {
     run(&mut Scratch::new().mcpmini(["doctor"].iter().chain(words)))
@@ -111,7 +111,6 @@ fn mistakes_on_the_command_line_are_told() {
     check(&["--sticky", "101", "s"], 2, "101 is not between 1 and 100");
     check(&["no-such-server"], 9, "no-such-server");
     check(&["--only", "origin-*", &demo("")], 2, "no such check is for a server that is reached");
-    check(&[&closed_url()], 4, "connection refused");
 }
 
 #[test]

@@ -487,6 +487,9 @@ impl State {
                 response.fields.push(("X-Accel-Buffering", "no".to_owned()));
             }
         }
+        if self.has("cuts a character in half") {
+            response.body = response.body.replace("[]", r#"[{"name":"\ud83d"}]"#);
+        }
         if self.has("calls JSON text") {
             response.fields[0].1 = "text/plain".to_owned();
         }

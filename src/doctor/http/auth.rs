@@ -87,13 +87,17 @@ async fn refused(site: &Site) -> Result<Answer, Finding> {
             Some(finding) => Err(finding),
             None => Ok(answer),
         },
-        Ok(answer) if answer.is_taken() => Err(Finding::skip("no credentials are asked for")),
+        Ok(answer) if answer.is_taken() => Err(refusal::no_server(site)
+            .unwrap_or_else(|| Finding::skip("no credentials are asked for"))),
         Ok(answer) => Err(untold(site, &answer.summary())),
         Err(no_answer) => Err(no_answer.into()),
     }
 }
 
 async fn none(site: &Site) -> Finding {
+    if let Some(finding) = refusal::no_server(site) {
+        return finding;
+    }
     let greeting = match greeted_bare(site).await {
         Ok(answer) => answer,
         Err(no_answer) => return no_answer.into(),

@@ -65,11 +65,11 @@ fn era(site: &Site) -> Finding {
     let supported = supported.and_then(|result| result.get("supportedVersions"));
     let dates = supported.and_then(|dates| dates.as_array());
     let dates = dates.into_iter().flatten().filter_map(|date| date.as_str());
-    let spoken: Vec<&str> = dates.collect();
-    let legacy = site.revision();
+    let spoken = excerpt(&dates.collect::<Vec<_>>().join(", "));
+    let legacy = site.revision().map(excerpt);
     match (site.is_modern(), legacy) {
         (true, Some(revision)) => {
-            Finding::pass(format!("both: {}, and a session in {revision}", spoken.join(", ")))
+            Finding::pass(format!("both: {spoken}, and a session in {revision}"))
         }
         (false, Some(revision)) => Finding::pass(format!("a session in {revision}")),
         (true, None) => {
@@ -77,7 +77,6 @@ fn era(site: &Site) -> Finding {
             let told = site.initialized.as_ref().map(|answer| answer.body.as_str());
             let names_one =
                 |body: &str| Revision::all().iter().any(|revision| body.contains(revision.date));
-            let spoken = spoken.join(", ");
             match told {
                 Ok(body) if names_one(body) => Finding::pass(format!("{spoken} only, and says so")),
                 Ok(_) => Finding::warn(format!(

@@ -93,10 +93,7 @@ fn question(address: Address, accept: &'static str) -> Probe {
 async fn card(site: &Site) -> Result<(Answer, Address), Finding> {
     let address = card_beside(&site.address);
     let answer = get(site, address.clone(), CARD_TYPE).await.map_err(Finding::from)?;
-    // Some endpoints answer every path alike, and with something else.
-    let is_card =
-        answer.is_taken() && object(&answer).is_some_and(|it| it.get("jsonrpc").is_none());
-    match is_card {
+    match answer.is_taken() && object_with(&answer, &CARD_MEMBERS).is_some() {
         true => Ok((answer, address)),
         false => {
             Err(Finding::skip(format!("no card at {address}: HTTP {}", answer.status.as_u16())))
@@ -104,8 +101,17 @@ async fn card(site: &Site) -> Result<(Answer, Address), Finding> {
     }
 }
 
-fn object(answer: &Answer) -> Option<Object> {
-    document::read(answer.body.as_bytes()).ok()
+/// What a card has some of, whatever is wrong with it.
+const CARD_MEMBERS: [&str; 4] = ["$schema", "name", "remotes", "packages"];
+
+/// What a catalog has some of.
+const CATALOG_MEMBERS: [&str; 2] = ["specVersion", "entries"];
+
+/// The object in an answer, when it has one of these members: some endpoints answer every path alike,
+/// and with something else.
+fn object_with(answer: &Answer, members: &[&str]) -> Option<Object> {
+    let object = document::read(answer.body.as_bytes()).ok()?;
+    members.iter().any(|name| object.get(*name).is_some()).then_some(object)
 }
 
 async fn card_type(site: &Site) -> Finding {
@@ -127,7 +133,9 @@ fn of_type(answer: &Answer, wanted: &str) -> Finding {
 /// What the card says, wherever it is; else why there is none to check.
 async fn content(site: &Site) -> Result<Object, Finding> {
     let why_not = match card(site).await {
-        Ok((answer, _)) => return Ok(object(&answer).unwrap_or_default()),
+        Ok((answer, _)) => {
+            return Ok(object_with(&answer, &CARD_MEMBERS).unwrap_or_default());
+        }
         Err(finding) => finding,
     };
     match resource::card(site).await {
@@ -255,7 +263,7 @@ async fn catalog(site: &Site) -> Finding {
         Ok(answer) => answer,
         Err(no_answer) => return no_answer.into(),
     };
-    let document = object(&answer).filter(|it| answer.is_taken() && it.get("jsonrpc").is_none());
+    let document = object_with(&answer, &CATALOG_MEMBERS).filter(|_| answer.is_taken());
     let Some(document) = document else {
         return Finding::skip(format!("no catalog at {url}: HTTP {}", answer.status.as_u16()));
     };

@@ -4,7 +4,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::probe::{Answer, NO_METHOD, NoAnswer, Probe, request};
-use super::refusal::untold;
+use super::refusal::{self, untold};
 use super::site::Site;
 use super::speech::Speech;
 use crate::doctor::Check;
@@ -124,6 +124,9 @@ async fn content_type(site: &Site) -> Finding {
 }
 
 fn nosniff(site: &Site) -> Finding {
+    if let Some(finding) = refusal::no_server(site) {
+        return finding;
+    }
     match site.greeted() {
         Ok(answer) => match answer.header("x-content-type-options") {
             Some(value) if value.eq_ignore_ascii_case("nosniff") => Finding::pass("nosniff"),

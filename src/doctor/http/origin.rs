@@ -98,6 +98,9 @@ fn must_be_403(site: &Site) -> bool {
 }
 
 async fn of(site: &Site, origins: &[&str]) -> Finding {
+    if let Some(finding) = refusal::no_server(site) {
+        return finding;
+    }
     let mut findings = Vec::new();
     for origin in origins {
         let answer = match site.ask(&from(site, origin)).await {
@@ -136,6 +139,9 @@ async fn suffix(site: &Site) -> Finding {
 }
 
 async fn none(site: &Site) -> Finding {
+    if let Some(finding) = refusal::no_server(site) {
+        return finding;
+    }
     match site.greeted() {
         Ok(answer) if answer.is_taken() => Finding::pass(answer.summary()),
         Ok(answer) if answer.status == StatusCode::FORBIDDEN => Finding::fail(answer.summary()),
@@ -158,8 +164,8 @@ fn with_port(site: &Site, host: &str) -> String {
 }
 
 async fn host_bad(site: &Site) -> Finding {
-    if let Some(skipped) = not_local(site) {
-        return skipped;
+    if let Some(finding) = not_local(site).or_else(|| refusal::no_server(site)) {
+        return finding;
     }
     let host = with_port(site, EVIL_HOST);
     // A page whose name was made to point here sends both; a GET of the same page only the host.
@@ -172,7 +178,7 @@ async fn host_bad(site: &Site) -> Finding {
     let told = |answer: &Answer| format!("Host: {host} → {}", answer.summary());
     let refused = |answer: &Answer| answer.status.is_client_error();
     match (refused(&rebound), refused(&alone)) {
-        _ if refusal::is_usual(site, &rebound) && refused(&rebound) => {
+        _ if refusal::is_usual(site, &rebound) && !rebound.is_taken() => {
             refusal::untold(site, &format!("everything is refused: {}", rebound.summary()))
         }
         (true, true) => Finding::pass(told(&alone)),
@@ -185,8 +191,8 @@ async fn host_bad(site: &Site) -> Finding {
 }
 
 async fn host_good(site: &Site) -> Finding {
-    if let Some(skipped) = not_local(site) {
-        return skipped;
+    if let Some(finding) = not_local(site).or_else(|| refusal::no_server(site)) {
+        return finding;
     }
     let usual = match site.greeted() {
         Ok(answer) => answer,
@@ -212,6 +218,9 @@ async fn host_good(site: &Site) -> Finding {
 }
 
 async fn csrf(site: &Site) -> Finding {
+    if let Some(finding) = refusal::no_server(site) {
+        return finding;
+    }
     let plain = || site.greeting().with("content-type", "text/plain");
     if plain().request(&site.address).body.is_none() {
         return Finding::skip("the server takes no messages at this URL");

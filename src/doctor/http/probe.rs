@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::config::quoting;
 use crate::doctor::finding::{Finding, Need, excerpt, not_reached};
 use crate::doctor::reading::Odd;
-use crate::net::{Address, Glance, Request, header_value};
+use crate::net::{Address, Glance, Request, header_value, is_untrusted};
 use crate::protocol::message::Fault;
 use crate::protocol::method;
 use crate::protocol::revision::{Era, Revision};
@@ -25,6 +25,9 @@ pub(super) const VERSION: &str = "mcp-protocol-version";
 
 /// How much of an answer is kept until the end, in bytes.
 const KEPT: usize = 16 << 10;
+
+/// How long a command line may be to be shown, in bytes.
+const LINE: usize = 8 << 10;
 
 const BOTH: &str = "application/json, text/event-stream";
 
@@ -144,7 +147,12 @@ impl Probe {
             line.push_str(&format!(" --data-raw {}", quoting::quote(body)));
         }
         let address = self.address.as_ref().unwrap_or(endpoint);
-        format!("{line} {}", quoting::quote(address.as_str()))
+        line.push_str(&format!(" {}", quoting::quote(address.as_str())));
+        match line.len() {
+            ..=LINE => line,
+            // A cursor of the server may be of any length.
+            length => format!("# a request of {length} bytes, too long to show"),
+        }
     }
 }
 
@@ -221,7 +229,9 @@ impl From<NoAnswer> for Finding {
             }
             NoAnswer::Broken(fault) => Finding::unknown(fault.text, Need::Sound),
             NoAnswer::Unreached(fault) => {
-                Finding::unknown(format!("not reached: {}", fault.text), Need::Reach)
+                let is_untrusted = is_untrusted(&fault);
+                let need = if is_untrusted { Need::Certificate } else { Need::Reach };
+                Finding::unknown(format!("not reached: {}", fault.text), need)
             }
             NoAnswer::TimeOver => not_reached(),
             NoAnswer::NotAsked => Finding::unknown("it was not asked", Need::Era),
@@ -310,7 +320,7 @@ impl Answer {
                 excerpt(&format!("{status}, error {code}: {message}"))
             }
             (None, Some(_)) => format!("{status} with a result"),
-            (None, None) if self.body.is_empty() => status,
+            (None, None) if self.body.trim().is_empty() => status,
             // What opens a stream may have a session in it.
             (None, None) if self.content_type() == "text/event-stream" => {
                 format!("{status}, an event stream without an answer")
@@ -336,5 +346,7 @@ mod tests {
         let etag = Probe::new(Method::GET).with("if-none-match", "\"$(reboot)'`\"");
         let expected = r#"curl -sS -i -X GET -H 'if-none-match: "$(reboot)'\''`"' http://h/mcp"#;
         assert_eq!(etag.command_line(&Address::parse("http://h/mcp").unwrap()), expected);
+        let long = Probe::post("x".repeat(LINE)).command_line(&address);
+        assert!(long.starts_with("# a request of 8") && long.len() < 100, "{long}");
     }
 }

@@ -62,6 +62,18 @@ pub(super) fn untold(site: &Site, why: &str) -> Finding {
     Finding::unknown(why, need)
 }
 
+/// The finding where something answers that is no MCP server: a page for people may be for everybody.
+/// What wants credentials may be one.
+pub(super) fn no_server(site: &Site) -> Option<Finding> {
+    match site.greeted() {
+        Ok(answer) if site.speech() == Speech::Nothing && !is_refusal(answer) => {
+            let why = format!("no MCP server answers here: {}", answer.summary());
+            Some(Finding::unknown(why, Need::Endpoint))
+        }
+        _ => None,
+    }
+}
+
 /// Whether an answer says that credentials are wanted, or better ones.
 pub(super) fn is_refusal(answer: &Answer) -> bool {
     matches!(answer.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)
