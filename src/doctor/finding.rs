@@ -65,7 +65,9 @@ pub enum Need {
     Linux,
     /// An interface to a network, on the machine of the server.
     Network,
-    /// A newer client.
+    /// The key of whoever has signed.
+    Key,
+    /// A newer client, or one that was built with more.
     Newer,
     /// A person who looks.
     Person,
@@ -99,6 +101,7 @@ impl Need {
                 "Run this on Linux, on the machine of the server, where /proc can be read."
             }
             Need::Network => "Run this on the machine of the server while it is on a network.",
+            Need::Key => "Name the key: mcpmini card verify URL --public-key FILE.",
             Need::Newer => "Try it with a newer version of this program.",
             Need::Person => "Try it by hand: --json prints what was asked, as lines to run.",
         }

@@ -22,6 +22,7 @@ mod stdio;
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ::http::StatusCode;
@@ -33,6 +34,7 @@ use crate::protocol::message::Fault;
 use crate::protocol::revision::{Era, Revision};
 use crate::reactor::Timer;
 use crate::transport;
+use crate::trust::signature::sigstore::TrustRoot;
 
 /// What is examined.
 #[derive(Debug)]
@@ -63,6 +65,8 @@ pub struct Options {
     /// The checks that are wanted, by their ids, in which `*` stands for anything; all when there
     /// are none.
     pub only: Vec<String>,
+    /// Whose signatures of cards count.
+    pub root: Arc<TrustRoot>,
     /// What may stand in no evidence.
     pub secrets: Vec<Secret>,
 }

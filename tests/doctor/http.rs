@@ -396,6 +396,37 @@ fn faults_of_documents_are_found() {
 }
 
 #[test]
+#[cfg(feature = "sigstore")]
+fn signatures_of_cards_are_verified() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors/own/root.json");
+    let check = |fault, trusted: Option<&str>, expected: &str, evidence: &str| {
+        let (scratch, site) = (Scratch::new(), Site::start(Kind::Legacy, fault));
+        let words = ["doctor", "--json", "--only", "card-signature", &site.url];
+        let mut command = scratch.mcpmini(words);
+        trusted.map(|root| command.env("MCPMINI_TRUSTED_ROOT", root));
+        let outcome = run(&mut command);
+        let (verdict, found) = &verdicts(&outcome)["card-signature"];
+        assert_eq!(format!("card-signature {verdict}"), expected, "{fault}: {}", outcome.out);
+        assert!(found.contains(evidence), "{fault}: {found}");
+    };
+    let root = Some(root);
+    check("signed card", root, "card-signature pass", "signed by https://github.com/acme/weather/");
+    check("signed card", None, "card-signature warn", "MCPMINI_TRUSTED_ROOT names others");
+    check("signed card that has changed", root, "card-signature fail", "");
+    check("signed card with a broken signature", root, "card-signature fail", "");
+    check("signed card by a key", root, "card-signature unknown", "by a key of the publisher's");
+    check(
+        "signed card and a page instead of a bundle",
+        root,
+        "card-signature skip",
+        "the card is not signed",
+    );
+    // A card without a signature is no fault, and neither is a server without a card.
+    check("", root, "card-signature skip", "the card is not signed");
+    check("no documents", root, "card-signature skip", "no card at");
+}
+
+#[test]
 fn who_has_no_token_cannot_tell() {
     let (scratch, site) = (Scratch::new(), Site::start(Kind::Guarded, ""));
     let outcome = run(&mut scratch.mcpmini(["doctor", "--json", &site.url]));

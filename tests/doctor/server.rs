@@ -167,6 +167,9 @@ impl State {
             return refusal;
         }
         let (path, _) = request.path.split_once('?').unwrap_or((&request.path, ""));
+        if let Some(signed) = self.signed(path) {
+            return signed;
+        }
         if path != "/mcp" {
             return self.document(path, request);
         }
@@ -559,6 +562,31 @@ impl State {
             response.fields.push(("Cache-Control", "public, max-age=3600".to_owned()));
         }
         response
+    }
+
+    /// A card that is signed, and what is beside it.
+    fn signed(&self, path: &str) -> Option<Response> {
+        let bundle = match self.fault.strip_prefix("signed card")? {
+            "" | " that has changed" => "card.json.sigstore.json",
+            " by a key" => "key.sigstore.json",
+            " with a broken signature" => "swapped-signature.sigstore.json",
+            " and a page instead of a bundle" => "",
+            other => panic!("there is no such fault: {other}"),
+        };
+        let file = |name: &str| {
+            let path = format!("{}/tests/vectors/own/{name}", env!("CARGO_MANIFEST_DIR"));
+            std::fs::read_to_string(path).unwrap()
+        };
+        let body = match path {
+            "/mcp/server-card" if self.has("signed card that has changed") => {
+                file("card.json").replacen(' ', "  ", 1)
+            }
+            "/mcp/server-card" => file("card.json"),
+            "/mcp/server-card.sigstore.json" if bundle.is_empty() => "<html></html>".to_owned(),
+            "/mcp/server-card.sigstore.json" => file(bundle),
+            _ => return None,
+        };
+        Some(plain(200, &body))
     }
 
     fn card(&self, origin: &str) -> Value {

@@ -3,6 +3,7 @@
 mod baseline;
 mod page;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_lite::FutureExt;
@@ -18,6 +19,7 @@ use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
 use crate::cli::explain;
 use crate::cli::run::Run;
+use crate::cli::signed;
 use crate::client::Server;
 use crate::doctor::{Examination, Options, Target, Unusable, Verdict};
 use crate::protocol::opening::Certainty;
@@ -54,6 +56,7 @@ pub(super) async fn run(
         held?;
     }
     let server = contact.target()?;
+    let (root, _) = signed::root(run, None)?;
     // It signs what goes to the server; kept until the end, because it holds the token.
     let authorizer = contact.loaded_authorizer(&server)?;
     let mut secrets = contact.secrets();
@@ -79,6 +82,7 @@ pub(super) async fn run(
         require_auth: doctor.require_auth,
         connections: doctor.sticky.unwrap_or(CONNECTIONS),
         only: doctor.only.clone(),
+        root: Arc::new(root),
         secrets,
     };
     let examined = examine(run, doctor, baseline, target, options).await;

@@ -80,7 +80,11 @@ pub(super) const CHECKS: &[Check<Site>] = &[
     },
 ];
 
-async fn get(site: &Site, address: Address, accept: &'static str) -> Result<Answer, NoAnswer> {
+pub(super) async fn get(
+    site: &Site,
+    address: Address,
+    accept: &'static str,
+) -> Result<Answer, NoAnswer> {
     site.ask(&question(address, accept)).await
 }
 
@@ -89,8 +93,8 @@ fn question(address: Address, accept: &'static str) -> Probe {
     Probe::new(Method::GET).to(address).with("accept", accept).bare()
 }
 
-/// The card as it is served at its place; else why there is none to check.
-async fn card(site: &Site) -> Result<(Answer, Address), Finding> {
+/// The card as it is served at its place, and that place; else why there is none to check.
+pub(super) async fn card(site: &Site) -> Result<(Answer, Address), Finding> {
     let address = card_beside(&site.address);
     let answer = get(site, address.clone(), CARD_TYPE).await.map_err(Finding::from)?;
     match answer.is_taken() && object_with(&answer, &CARD_MEMBERS).is_some() {

@@ -25,6 +25,7 @@ mod refusal;
 mod resource;
 mod revision;
 mod session;
+mod signature;
 mod site;
 mod speech;
 mod text;
@@ -51,6 +52,7 @@ const GROUPS: &[&[Check<Site>]] = &[
     session::CHECKS,
     cache::CHECKS,
     documents::CHECKS,
+    signature::CHECKS,
     text::CHECKS,
     leak::CHECKS,
 ];
