@@ -55,6 +55,8 @@ pub enum Need {
     Endpoint,
     /// Credentials.
     Credentials,
+    /// Another name of the same machine.
+    Host,
     /// The other era, which was ruled out.
     Era,
     /// A certificate that is looked at.
@@ -92,6 +94,7 @@ impl Need {
             Need::Credentials => {
                 "Give credentials: mcpmini login, MCPMINI_TOKEN, --bearer-file, or -H."
             }
+            Need::Host => "Name the server by the host that it takes, as host-good says.",
             Need::Era => "Run this without --protocol and --transport.",
             Need::Trust => "Run this without --insecure; --cacert names an authority of your own.",
             Need::Direct => {

@@ -139,7 +139,14 @@ pub enum Unusable {
     Busy(StatusCode),
     /// It does not answer within that time.
     Silent(Duration),
-    /// What answers speaks no MCP: what it says instead.
+    /// It refuses everybody who comes like this, and not for want of credentials.
+    Refused {
+        /// What it says.
+        said: String,
+        /// The host that it would take (`localhost:3000`), if that is why.
+        host: Option<String>,
+    },
+    /// What answers speaks no MCP that is known here: what it does instead, in a sentence.
     NotMcp(String),
 }
 

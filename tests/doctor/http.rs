@@ -118,6 +118,13 @@ fn faults_of_the_connection_are_found() {
     check(Kind::Legacy, "answers GET", "verbs", "fail");
     check(Kind::Modern, "answers GET", "verbs", "warn");
     check(Kind::Modern, "does not say what it speaks", "era", "warn");
+    for (fault, expected) in [
+        ("opens sessions in a revision to come", "unknown"),
+        ("opens sessions in no revision", "fail"),
+    ] {
+        let (outcome, _) = examine(Kind::Legacy, fault, &["--only", "era"]);
+        assert_eq!(verdicts(&outcome)["era"].0, expected, "{fault}: {}", outcome.out);
+    }
     check(Kind::Legacy, "bound to everything", "bind", "warn");
     check(Kind::Legacy, "never answers GET", "verbs", "unknown");
     let (outcome, _) = examine(Kind::Legacy, "opens a silent stream", &["--only", "verbs"]);
@@ -213,6 +220,7 @@ fn faults_with_other_sites_are_found() {
         &["cors-suffix fail", "origin-suffix fail"],
     );
     check(kind, "weak cookie", "cookie", "warn");
+    check(kind, "weak cookie in Latin", "cookie", "warn");
     let (outcome, _) = examine(kind, "strong cookie", &["--only", "cookie"]);
     assert_eq!(verdicts(&outcome)["cookie"].0, "pass", "{}", outcome.out);
 }

@@ -144,6 +144,7 @@ impl State {
                 add("Access-Control-Allow-Origin", origin);
             }
             "weak cookie" => add("Set-Cookie", "sid=1; Path=/"),
+            "weak cookie in Latin" => add("Set-Cookie", "s\u{ed}d=1; Path=/"),
             "strong cookie" => add("Set-Cookie", "sid=1; HttpOnly; SameSite=Strict"),
             "cacheable" => add("Cache-Control", "public, max-age=60"),
             "out of a cache" => add("Age", "17"),
@@ -227,6 +228,9 @@ impl State {
             return Some(error(403, &Value::Null, -32000, "no origin"));
         }
         let host = field(request, "host");
+        if self.has("knows itself by name only") && !host.starts_with("localhost") {
+            return Some(plain(403, "only as localhost"));
+        }
         if self.has("knows itself by number only") && host.starts_with("localhost") {
             return Some(error(421, &Value::Null, -32000, "another host"));
         }
@@ -335,6 +339,8 @@ impl State {
         let offered = message["params"]["protocolVersion"].as_str().unwrap_or_default();
         let settled = match self.fault {
             "speaks every version" => offered,
+            "opens sessions in a revision to come" => "2099-01-01",
+            "opens sessions in no revision" => "latest",
             "is of June and refuses origins by 400" => "2025-06-18",
             _ => LEGACY,
         };
@@ -425,6 +431,9 @@ impl State {
         let result = match method {
             "ping" if self.has("does not know ping") => return error(200, id, -32601, "no"),
             "ping" => json!({}),
+            "server/discover" if self.has("speaks a revision to come") => json!({
+                "supportedVersions": ["2099-01-01"], "capabilities": {},
+            }),
             "server/discover" if self.kind == Kind::Modern => json!({
                 "supportedVersions": [MODERN], "capabilities": { "tools": {} },
             }),

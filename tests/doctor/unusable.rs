@@ -79,6 +79,28 @@ fn a_url_without_a_server_that_can_be_used_is_no_success() {
 }
 
 #[test]
+fn a_server_that_takes_nobody_says_so() {
+    let site = Site::start(Kind::Modern, "speaks a revision to come");
+    let (lines, outcome) = examine(&[&site.url]);
+    assert_eq!(outcome.code, 6, "{}", outcome.err);
+    let expected = "no common revision: the server speaks 2099-01-01";
+    assert!(outcome.err.contains(expected), "{}", outcome.err);
+    assert_eq!(find(&lines, "speech")[2], expected);
+
+    // It is there, but by another name.
+    let site = Site::start(Kind::Legacy, "knows itself by name only");
+    let (lines, outcome) = examine(&[&site.url]);
+    assert_eq!(outcome.code, 7, "{}", outcome.err);
+    assert!(outcome.err.contains("http://localhost:"), "{}", outcome.err);
+    assert_eq!(find(&lines, "host-good")[1], "warn");
+    let [_, verdict, _, fix] = find(&lines, "origin-none");
+    assert_eq!(verdict, "unknown", "it is not for want of an Origin");
+    assert!(fix.contains("host-good"), "{fix}");
+    let by_name = site.url.replace("127.0.0.1", "localhost");
+    assert_eq!(examine(&[&by_name]).1.code, 0);
+}
+
+#[test]
 fn a_command_without_a_server_that_can_be_used_is_no_success() {
     let check = |server: &str, code, error: &str, told: &[&str]| {
         let server = format!("exec:{}", server.replace("DEMO", &format!("'{}'", demo_path())));

@@ -151,8 +151,16 @@ fn explain_unusable(unusable: Unusable, phase: Phase) -> Error {
             let option = if phase == Phase::Start { "--start-timeout" } else { "--timeout" };
             Error::new(Exit::Timeout, text).phase(phase).hint(format!("see {option}"))
         }
+        Unusable::Refused { said, host } => {
+            let text = format!("the server refuses everybody who comes like this: {said}");
+            let hint = match host {
+                Some(host) => format!("it takes requests by another name: http://{host}/…"),
+                None => "give credentials, or see what the server lets in".to_owned(),
+            };
+            Error::new(Exit::Auth, text).phase(phase).status(403).hint(hint)
+        }
         Unusable::NotMcp(said) => {
-            let error = Error::new(Exit::Protocol, format!("no MCP server: {said}"));
+            let error = Error::new(Exit::Protocol, said);
             let hint = "name the MCP endpoint itself; mcpmini discover looks for one";
             match phase {
                 Phase::Connect => error.phase(Phase::Negotiate).hint(hint),

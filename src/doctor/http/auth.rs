@@ -72,11 +72,8 @@ async fn greeted_bare(site: &Site) -> Result<Answer, NoAnswer> {
 
 /// Why nothing can be told where everybody is refused alike: by 403, which may be about anything.
 fn closed_to_all(site: &Site, answer: &Answer) -> Option<Finding> {
-    let has_challenge = answer.headers.contains_key("www-authenticate");
-    let is_closed = answer.status == StatusCode::FORBIDDEN && !has_challenge;
-    (is_closed && refusal::is_usual(site, answer)).then(|| {
-        let why = format!("everybody is refused, with or without: {}", answer.summary());
-        Finding::unknown(why, Need::Credentials)
+    (refusal::is_closed(answer) && refusal::is_usual(site, answer)).then(|| {
+        untold(site, &format!("everybody is refused, with or without: {}", answer.summary()))
     })
 }
 
@@ -231,11 +228,16 @@ fn named(fields: &[String]) -> Option<String> {
     Challenge::choose(&challenges)?.resource_metadata().map(str::to_owned)
 }
 
+fn fetcher(site: &Site) -> Fetcher {
+    let fetcher = Fetcher::new(&site.settings, &site.address, Policy::default());
+    fetcher.with_patience(site.options.patience)
+}
+
 /// Fetches a document that the server has named.
 async fn fetch(site: &Site, url: &str) -> Result<Fetched, Finding> {
     let unknown =
         |error: &dyn std::fmt::Display| Finding::unknown(excerpt(&error.to_string()), Need::Sound);
-    let fetcher = Fetcher::new(&site.settings, &site.address, Policy::default());
+    let fetcher = fetcher(site);
     let zone = fetcher.zone(&site.address).await.map_err(|error| unknown(&error))?;
     fetch_from(&fetcher, url, zone).await
 }
@@ -300,7 +302,7 @@ async fn check_issuer(site: &Site, issuer: &str, zone: Zone) -> Finding {
     let Some(locations) = server_locations(issuer) else {
         return Finding::fail(format!("{} cannot be an issuer", excerpt(issuer)));
     };
-    let fetcher = Fetcher::new(&site.settings, &site.address, Policy::default());
+    let fetcher = fetcher(site);
     for location in locations {
         let fetched = match fetch_from(&fetcher, &location, zone).await {
             Ok(fetched) => fetched,

@@ -2,7 +2,7 @@
 
 use http::{Method, StatusCode};
 
-use super::probe::{NoAnswer, Probe};
+use super::probe::{Answer, NoAnswer, Probe, listed};
 use super::refusal;
 use super::site::Site;
 use super::speech::Speech;
@@ -45,7 +45,11 @@ fn speech(site: &Site) -> Finding {
         Speech::Legacy => Finding::pass("initialize is answered"),
         Speech::Sse => Finding::warn("it speaks only HTTP+SSE, the binding of 2024-11-05"),
         Speech::Nothing => match site.greeted() {
-            Ok(answer) if matches!(answer.status.as_u16(), 401 | 403) => {
+            Ok(answer) if refusal::is_closed(answer) => {
+                let why = "the server refuses everybody who comes like this";
+                refusal::untold(site, &format!("{why}: {}", answer.summary()))
+            }
+            Ok(answer) if refusal::is_refusal(answer) => {
                 let why = "the server wants credentials, so most cannot be told";
                 Finding::unknown(format!("{why}: {}", answer.summary()), Need::Credentials)
             }
@@ -54,19 +58,33 @@ fn speech(site: &Site) -> Finding {
                 answer.summary(),
                 excerpt(answer.header("location").unwrap_or_default())
             )),
-            Ok(answer) => Finding::fail(format!("no MCP server: {}", answer.summary())),
+            Ok(answer) => Finding::fail(no_mcp(site, answer)),
             Err(no_answer) => no_answer.clone().into(),
         },
     }
 }
 
+/// What is wrong with what answers at a URL and speaks no MCP that is known here.
+pub(super) fn no_mcp(site: &Site, answer: &Answer) -> String {
+    match spoken(site).as_slice() {
+        [] => format!("no MCP server: {}", answer.summary()),
+        dates => format!("no common revision: the server speaks {}", excerpt(&dates.join(", "))),
+    }
+}
+
+/// The revisions that the server lists.
+fn spoken(site: &Site) -> Vec<&str> {
+    site.discovered.as_ref().ok().and_then(Answer::result).map(listed).unwrap_or_default()
+}
+
 fn era(site: &Site) -> Finding {
-    let supported = site.discovered.as_ref().ok().and_then(|answer| answer.result());
-    let supported = supported.and_then(|result| result.get("supportedVersions"));
-    let dates = supported.and_then(|dates| dates.as_array());
-    let dates = dates.into_iter().flatten().filter_map(|date| date.as_str());
-    let spoken = excerpt(&dates.collect::<Vec<_>>().join(", "));
+    let spoken = excerpt(&spoken(site).join(", "));
     let legacy = site.revision().map(excerpt);
+    if let Some(date) = &legacy
+        && Revision::named(date).is_none()
+    {
+        return unknown_revision(date);
+    }
     match (site.is_modern(), legacy) {
         (true, Some(revision)) => {
             Finding::pass(format!("both: {spoken}, and a session in {revision}"))
@@ -90,6 +108,19 @@ fn era(site: &Site) -> Finding {
             let why = "neither server/discover nor initialize is answered";
             refusal::untold(site, why)
         }
+    }
+}
+
+/// The finding for a session in a revision that is not known here.
+pub(in crate::doctor) fn unknown_revision(date: &str) -> Finding {
+    let is_date = date.len() == 10
+        && date.bytes().enumerate().all(|(at, byte)| match at {
+            4 | 7 => byte == b'-',
+            _ => byte.is_ascii_digit(),
+        });
+    match is_date {
+        true => Finding::unknown(format!("a session in {date}, not known here"), Need::Newer),
+        false => Finding::fail(format!("the protocolVersion is no revision: {}", excerpt(date))),
     }
 }
 

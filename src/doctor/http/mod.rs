@@ -31,6 +31,7 @@ mod speech;
 mod text;
 mod tls;
 
+pub(super) use self::connection::unknown_revision;
 pub(super) use self::site::Site;
 use super::Check;
 

@@ -144,7 +144,14 @@ async fn none(site: &Site) -> Finding {
     }
     match site.greeted() {
         Ok(answer) if answer.is_taken() => Finding::pass(answer.summary()),
-        Ok(answer) if answer.status == StatusCode::FORBIDDEN => Finding::fail(answer.summary()),
+        Ok(answer) if answer.status == StatusCode::FORBIDDEN => {
+            // It may be refused for something else.
+            match site.ask(&from(site, &site.address.origin())).await {
+                Ok(own) if own.status != StatusCode::FORBIDDEN => Finding::fail(answer.summary()),
+                Ok(_) => refusal::untold(site, &answer.summary()),
+                Err(no_answer) => no_answer.into(),
+            }
+        }
         Ok(answer) => refusal::untold(site, &answer.summary()),
         Err(no_answer) => no_answer.clone().into(),
     }
@@ -198,6 +205,9 @@ async fn host_good(site: &Site) -> Finding {
         Ok(answer) => answer,
         Err(no_answer) => return no_answer.clone().into(),
     };
+    if let Some(host) = &site.other_host {
+        return Finding::warn(format!("only by Host: {host}; else {}", usual.summary()));
+    }
     if let Some(unknown) = refusal::no_answer(site, usual) {
         return unknown;
     }

@@ -184,6 +184,18 @@ pub(in crate::doctor) fn request(id: Value, method: &str, params: Value) -> Valu
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
 }
 
+/// The revisions that the result of `server/discover` lists.
+pub(in crate::doctor) fn listed(discovered: &Value) -> Vec<&str> {
+    let dates = discovered.get("supportedVersions").and_then(Value::as_array);
+    dates.into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+/// Whether the result of `server/discover` lists a revision of the modern era that is known here.
+pub(in crate::doctor) fn is_modern(discovered: &Value) -> bool {
+    let mut known = listed(discovered).into_iter().filter_map(Revision::named);
+    known.any(|revision| revision.era == Era::Modern)
+}
+
 /// What came back.
 #[derive(Debug, Clone)]
 pub(super) struct Answer {
@@ -285,7 +297,7 @@ impl Answer {
     /// All values of a header field.
     pub(super) fn all(&self, name: &str) -> Vec<String> {
         let values = self.headers.get_all(name).iter();
-        values.filter_map(|value| HeaderValue::to_str(value).ok()).map(str::to_owned).collect()
+        values.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).collect()
     }
 
     /// The type of the body, without parameters and in lower case.

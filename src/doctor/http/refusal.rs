@@ -54,6 +54,7 @@ pub(super) fn is_usual(site: &Site, answer: &Answer) -> bool {
 /// answer that, this is why.
 pub(super) fn untold(site: &Site, why: &str) -> Finding {
     let need = match site.greeted() {
+        Ok(_) if site.other_host.is_some() => Need::Host,
         Ok(answer) if is_refusal(answer) => Need::Credentials,
         Ok(_) if site.speech() == Speech::Nothing => Need::Endpoint,
         Ok(_) => Need::Person,
@@ -72,6 +73,11 @@ pub(super) fn no_server(site: &Site) -> Option<Finding> {
         }
         _ => None,
     }
+}
+
+/// Whether an answer refuses somebody, and does not ask for credentials.
+pub(super) fn is_closed(answer: &Answer) -> bool {
+    answer.status == StatusCode::FORBIDDEN && !answer.headers.contains_key("www-authenticate")
 }
 
 /// Whether an answer says that credentials are wanted, or better ones.

@@ -7,8 +7,10 @@ use futures_lite::FutureExt;
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
+use super::connection;
 use super::probe::{Answer, NoAnswer, Probe, SESSION};
 use super::read;
+use super::refusal;
 use super::speech::Speech;
 use crate::doctor::{Check, Options, Subject, Unusable};
 use crate::net::{Address, Authorization, Glance, Headers, Lanes, Reply, Settings};
@@ -42,6 +44,8 @@ pub(in crate::doctor) struct Site {
     bare: Lanes,
     /// Why there is no server to ask, if that is so.
     unreached: Option<Fault>,
+    /// The host by which the server takes requests that it refuses by the one in its URL.
+    pub(super) other_host: Option<String>,
     /// What `server/discover` was answered with.
     pub(super) discovered: Result<Answer, NoAnswer>,
     /// What `initialize` was answered with.
@@ -77,6 +81,7 @@ impl Site {
             lanes,
             bare,
             unreached: None,
+            other_host: None,
             discovered: Err(NoAnswer::NotAsked),
             initialized: Err(NoAnswer::NotAsked),
             streamed: None,
@@ -104,6 +109,22 @@ impl Site {
         if self.speech() == Speech::Nothing {
             self.streamed = Some(self.meet(&Probe::stream()).await);
         }
+        if self.speech() == Speech::Nothing && self.address.is_loopback() {
+            self.other_host = self.find_host().await;
+        }
+    }
+
+    /// The host of this machine by which the server takes what it refuses to everybody otherwise.
+    async fn find_host(&self) -> Option<String> {
+        self.greeted().as_ref().ok().filter(|answer| refusal::is_closed(answer))?;
+        for name in ["localhost", "127.0.0.1"] {
+            let host = format!("{name}:{}", self.address.port());
+            let answer = self.ask(&self.greeting().with("host", &host)).await;
+            if answer.is_ok_and(|answer| answer.is_taken()) {
+                return Some(host);
+            }
+        }
+        None
     }
 
     /// Asks a server of which it is not certain that there is one. Where there is none, nobody is
@@ -133,12 +154,16 @@ impl Site {
             // Neither says anything about the server.
             Err(NoAnswer::TimeOver | NoAnswer::NotAsked) => None,
             Ok(answer) => match answer.status {
+                _ if refusal::is_closed(answer) => {
+                    let host = self.other_host.clone();
+                    Some(Unusable::Refused { said: answer.summary(), host })
+                }
                 // How it guards itself can be examined.
                 StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => None,
                 status @ (StatusCode::BAD_GATEWAY | StatusCode::GATEWAY_TIMEOUT) => {
                     Some(Unusable::Busy(status))
                 }
-                _ => Some(Unusable::NotMcp(answer.summary())),
+                _ => Some(Unusable::NotMcp(connection::no_mcp(self, answer))),
             },
         }
     }

@@ -36,8 +36,7 @@ impl Site {
 
     /// Whether the server speaks the modern era.
     pub(super) fn is_modern(&self) -> bool {
-        let supported = self.discovered.as_ref().ok().and_then(Answer::result);
-        supported.is_some_and(|result| result.get("supportedVersions").is_some())
+        self.discovered.as_ref().ok().and_then(Answer::result).is_some_and(probe::is_modern)
     }
 
     /// Whether the server speaks the era of sessions.

@@ -5,6 +5,8 @@ use serde_json::Value;
 use super::Runs;
 use super::talk::Talk;
 use crate::doctor::finding::{Finding, Need, excerpt};
+use crate::doctor::http::probe::listed;
+use crate::doctor::http::unknown_revision;
 use crate::doctor::reading::{JSON, JSON_FIX};
 use crate::doctor::{Check, sockets};
 use crate::protocol::jsonrpc::ErrorObject;
@@ -128,12 +130,12 @@ fn era(runs: &Runs) -> Finding {
     let Talk { opened, started, .. } = &runs.talk;
     let Some(opened) = opened else { return runs.untold() };
     let after = format!("after {} ms", started.as_millis());
-    let dates = opened.discovered.as_ref().and_then(|it| it.get("supportedVersions")?.as_array());
-    if let Some(dates) = dates {
-        let dates: Vec<&str> = dates.iter().filter_map(Value::as_str).collect();
+    if let Some(discovered) = &opened.discovered {
+        let dates = listed(discovered);
         return Finding::pass(format!("{} {after}", excerpt(&dates.join(", "))));
     }
     match (opened.revision(), opened.refusal()) {
+        (Some(date), _) if Revision::named(date).is_none() => unknown_revision(date),
         (Some(revision), _) => Finding::pass(format!("a session in {} {after}", excerpt(revision))),
         (None, refusal) => Finding::fail(refusal.unwrap_or_default()),
     }

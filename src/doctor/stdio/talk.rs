@@ -9,7 +9,7 @@ use super::ending::{self, Ending};
 use super::process::Process;
 use super::said;
 use crate::doctor::finding::excerpt;
-use crate::doctor::http::probe::{NO_METHOD, initialize, modern, request};
+use crate::doctor::http::probe::{NO_METHOD, initialize, is_modern, modern, request};
 use crate::doctor::reading::Odd;
 use crate::doctor::{Options, sockets};
 use crate::protocol::method;
@@ -109,8 +109,8 @@ impl Opened {
     pub(super) fn refusal(&self) -> Option<String> {
         let opens = self.is_modern() || self.revision().is_some();
         let said = || match &self.initialized {
-            Some(answer) => format!("initialize → {}", said::summary(answer)),
-            None => "server/discover is not answered with revisions".to_owned(),
+            Some(answer) => format!("no MCP server: initialize → {}", said::summary(answer)),
+            None => "server/discover is answered with no revision that is known here".to_owned(),
         };
         (!opens).then(said)
     }
@@ -137,7 +137,7 @@ async fn open(process: &mut Process, options: &Options) -> Option<Opened> {
         let patience = if options.tries(Era::Legacy) { PROBE } else { options.start };
         let answer = process.expect(|it| is_answer(it, probe), patience.min(options.start)).await;
         let result = answer.as_ref().and_then(|answer| answer.get("result").cloned());
-        let discovered = result.filter(|it| it.get("supportedVersions").is_some());
+        let discovered = result.filter(is_modern);
         if discovered.is_some() || !options.tries(Era::Legacy) {
             return answer.map(|_| Opened { discovered, initialized: None, is_mixed: false });
         }
@@ -145,8 +145,7 @@ async fn open(process: &mut Process, options: &Options) -> Option<Opened> {
     let message = initialize(json!(open), options.offer()).to_string();
     process.write(&message, options.patience).await;
     // A server that is slow to start answers the first question now.
-    let either =
-        |it: &Value| is_answer(it, open) || it.pointer("/result/supportedVersions").is_some();
+    let either = |it: &Value| is_answer(it, open) || it.get("result").is_some_and(is_modern);
     let rest = until.saturating_duration_since(Instant::now());
     let answer = process.expect(either, rest).await?;
     if !is_answer(&answer, open) {
