@@ -7,13 +7,10 @@
 
 mod command;
 mod door;
-mod join;
+pub(super) mod join;
 mod keeper;
 mod listed;
 mod visitor;
-
-pub(super) use command::VARIABLE;
-pub(super) use join::target;
 
 use std::convert::Infallible;
 
@@ -23,6 +20,7 @@ use smol::{LocalExecutor, Task};
 
 use self::command::Command;
 use self::door::Door;
+use self::join::VARIABLE;
 use self::keeper::{Keeper, Order};
 use self::visitor::Wanted;
 use super::args::many::Session;
