@@ -169,10 +169,7 @@ impl Finding {
 
     /// The same without what must not be shown, and no longer than anybody reads.
     pub(super) fn fit_to_show(self, secrets: &[Secret]) -> Finding {
-        // What is that short would be found everywhere.
-        let secrets = secrets.iter().map(Secret::expose).filter(|secret| SHORTEST <= secret.len());
-        let evidence = secrets.fold(self.evidence, |text, secret| mask(&text, secret));
-        Finding { evidence: cut(&evidence, LONGEST), ..self }
+        Finding { evidence: cut(&masked(&self.evidence, secrets), LONGEST), ..self }
     }
 }
 
@@ -194,6 +191,13 @@ fn cut(text: &str, longest: usize) -> String {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),
     }
+}
+
+/// A text without secrets.
+pub(super) fn masked(text: &str, secrets: &[Secret]) -> String {
+    // What is that short would be found everywhere.
+    let secrets = secrets.iter().map(Secret::expose).filter(|secret| SHORTEST <= secret.len());
+    secrets.fold(text.to_owned(), |text, secret| mask(&text, secret))
 }
 
 /// A text without a secret, also where its end was cut off.

@@ -257,13 +257,15 @@ async fn run<S: Subject>(
     // What is known already is told also when the time is over.
     let finding = (check.run)(subject).or(too_late).await;
     let Check { id, title, clause, fix, .. } = check;
+    // The URL may have a secret in it.
+    let requests = subject.take_requests();
     let report = Report {
         check: id,
         title,
         clause,
         fix: finding.need.map_or(*fix, Need::advice),
         finding: finding.fit_to_show(&options.secrets),
-        requests: subject.take_requests(),
+        requests: requests.iter().map(|it| finding::masked(it, &options.secrets)).collect(),
         took: begun.elapsed(),
     };
     Some((at + 1, report))

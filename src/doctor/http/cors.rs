@@ -206,6 +206,7 @@ fn cookie(site: &Site) -> Finding {
         }
     }
     match (count, weak.pop()) {
+        (0, _) if heard.is_empty() => refusal::untold(site, "no answer came"),
         (0, _) => Finding::pass("no cookies are set"),
         (_, None) => Finding::pass("every cookie has SameSite and HttpOnly"),
         (_, Some(weak)) => Finding::warn(weak),

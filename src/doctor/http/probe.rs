@@ -11,6 +11,7 @@ use crate::config::quoting;
 use crate::doctor::finding::{Finding, Need, excerpt, not_reached};
 use crate::doctor::reading::Odd;
 use crate::net::{Address, Glance, Request, header_value, is_untrusted};
+use crate::protocol::mask;
 use crate::protocol::message::Fault;
 use crate::protocol::method;
 use crate::protocol::revision::{Era, Revision};
@@ -147,7 +148,7 @@ impl Probe {
             line.push_str(&format!(" --data-raw {}", quoting::quote(body)));
         }
         let address = self.address.as_ref().unwrap_or(endpoint);
-        line.push_str(&format!(" {}", quoting::quote(address.as_str())));
+        line.push_str(&format!(" {}", quoting::quote(&mask::url(address.as_str()))));
         match line.len() {
             ..=LINE => line,
             // A cursor of the server may be of any length.
@@ -358,6 +359,8 @@ mod tests {
         let etag = Probe::new(Method::GET).with("if-none-match", "\"$(reboot)'`\"");
         let expected = r#"curl -sS -i -X GET -H 'if-none-match: "$(reboot)'\''`"' http://h/mcp"#;
         assert_eq!(etag.command_line(&Address::parse("http://h/mcp").unwrap()), expected);
+        let secret = Address::parse("http://h/mcp?api_key=hunter2").unwrap();
+        assert!(!Probe::new(Method::GET).command_line(&secret).contains("hunter2"));
         let long = Probe::post("x".repeat(LINE)).command_line(&address);
         assert!(long.starts_with("# a request of 8") && long.len() < 100, "{long}");
     }

