@@ -145,6 +145,9 @@ async fn pages(site: &Site, method: &str) -> Result<Vec<Finding>, NoAnswer> {
             }
             break;
         };
+        if !is_complete(result) {
+            break;
+        }
         findings.push(hints(site, method, result));
         let scope = result.get("cacheScope").cloned();
         if first.get_or_insert_with(|| scope.clone()) != &scope {
@@ -156,6 +159,11 @@ async fn pages(site: &Site, method: &str) -> Result<Vec<Finding>, NoAnswer> {
         }
     }
     Ok(findings)
+}
+
+/// Whether a result is one that carries hints: those that ask for input first do not.
+fn is_complete(result: &Value) -> bool {
+    result.get("resultType").is_none_or(|kind| kind == "complete")
 }
 
 fn hints(site: &Site, method: &str, result: &Value) -> Finding {
@@ -205,8 +213,18 @@ mod tests {
 
     use http::StatusCode;
     use http::header::{CACHE_CONTROL, HeaderMap, HeaderValue};
+    use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn interim_results_carry_no_hints() {
+        let check =
+            |result: Value, expected| assert_eq!(is_complete(&result), expected, "{result}");
+        check(json!({ "tools": [], "resultType": "complete" }), true);
+        check(json!({ "tools": [] }), true);
+        check(json!({ "resultType": "input_required" }), false);
+    }
 
     #[test]
     fn what_may_be_kept_is_told_from_what_may_not() {
