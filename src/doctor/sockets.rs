@@ -89,12 +89,10 @@ fn group_of(pid: u32) -> Option<u32> {
     if state == "Z" { None } else { group.parse().ok() }
 }
 
-/// The name of a process, or its number.
+/// The name of a process, which is the same at every start, unlike its number.
 pub(super) fn name_of(pid: u32) -> String {
-    match fs::read_to_string(format!("/proc/{pid}/comm")) {
-        Ok(name) => format!("{} ({pid})", name.trim()),
-        Err(_) => pid.to_string(),
-    }
+    let name = fs::read_to_string(format!("/proc/{pid}/comm"));
+    name.map_or_else(|_| "a process without a name".to_owned(), |name| name.trim().to_owned())
 }
 
 /// Reads a line of `/proc/net/tcp` or `tcp6`.

@@ -117,9 +117,8 @@ async fn none(site: &Site) -> Finding {
             Ok(answer) if is_refusal(&answer) => closed.push(name),
             // What the server does not have is neither.
             Ok(_) => (),
-            Err(NoAnswer::Late(patience)) if name == "GET" => {
-                let waited = patience.as_millis();
-                let why = format!("GET is silent for {waited} ms; whether it is open is not seen");
+            Err(NoAnswer::Late(_)) if name == "GET" => {
+                let why = "GET is silent, so whether it is open to all cannot be seen";
                 silent = Some(Finding::unknown(why, Need::Person));
             }
             Err(no_answer) => return no_answer.into(),

@@ -132,11 +132,8 @@ async fn verbs(site: &Site) -> Finding {
     }
     let listen = site.in_session(Probe::stream());
     let get = match site.listen(&listen).await {
-        Err(NoAnswer::Late(patience)) if site.is_legacy() => {
-            let why = format!(
-                "GET is silent for {} ms, as an open stream may be; its head cannot be seen here",
-                patience.as_millis()
-            );
+        Err(NoAnswer::Late(_)) if site.is_legacy() => {
+            let why = "GET is silent, as an open stream may be; its head cannot be seen here";
             return Finding::unknown(why, Need::Person);
         }
         Err(no_answer) => return no_answer.into(),

@@ -171,7 +171,7 @@ async fn ping(site: &Site) -> Finding {
     }
     match site.ask(&site.ping()).await {
         Ok(answer) if answer.result().is_some_and(Value::is_object) => {
-            Finding::pass(format!("after {} ms", answer.first_byte.as_millis()))
+            Finding::pass(answer.summary())
         }
         Ok(answer) => Finding::fail(answer.summary()),
         Err(NoAnswer::Late(patience)) => Finding::fail(format!("silence for {patience:?}")),

@@ -57,8 +57,8 @@ pub(super) const CHECKS: &[Check<Runs>] = &[
 pub(super) struct Ending {
     /// Whether the server was there until it was to end.
     pub(super) was_there: bool,
-    /// How long it took; `None` when it did not end in time.
-    took: Option<Duration>,
+    /// Whether it ended within [`PATIENCE`].
+    in_time: bool,
     /// How it ended, for people, and whether that was in order.
     how: Option<(String, bool)>,
     /// What was left of it; `None` when the system does not tell.
@@ -68,24 +68,24 @@ pub(super) struct Ending {
 /// Ends a run by ending the server's input.
 pub(super) async fn by_closing(process: &mut Process) -> Ending {
     let was_there = !process.has_ended().await;
-    let took = process.close(PATIENCE).await;
-    ended(process, was_there, took).await
+    let in_time = process.close(PATIENCE).await;
+    ended(process, was_there, in_time).await
 }
 
 async fn by_signal(process: &mut Process) -> Ending {
     let was_there = !process.has_ended().await;
-    let took = process.terminate(PATIENCE).await;
-    ended(process, was_there, took).await
+    let in_time = process.terminate(PATIENCE).await;
+    ended(process, was_there, in_time).await
 }
 
-async fn ended(process: &mut Process, was_there: bool, took: Option<Duration>) -> Ending {
+async fn ended(process: &mut Process, was_there: bool, in_time: bool) -> Ending {
     let until = Instant::now() + AFTERWARDS;
     let own = process.id();
     let left = loop {
         let family = process.family();
         let left = family.map(|all| all.into_iter().filter(|pid| *pid != own).collect::<Vec<_>>());
         // Most children end by themselves when they see that nobody reads any more.
-        let may_go = took.is_some() && Instant::now() < until;
+        let may_go = in_time && Instant::now() < until;
         if !may_go || left.as_ref().is_none_or(Vec::is_empty) {
             break left;
         }
@@ -94,7 +94,7 @@ async fn ended(process: &mut Process, was_there: bool, took: Option<Duration>) -
         Timer::after(STEP).await;
     };
     let left = left.map(|left| left.into_iter().map(sockets::name_of).collect());
-    Ending { was_there, took, how: process.ending(), left }
+    Ending { was_there, in_time, how: process.ending(), left }
 }
 
 impl Ending {
@@ -116,9 +116,9 @@ fn eof(runs: &Runs) -> Finding {
         Ok(ending) => ending,
         Err(finding) => return finding,
     };
-    match ending.took {
-        Some(took) => Finding::pass(format!("after {} ms", took.as_millis())),
-        None => Finding::warn(format!("it still runs after {PATIENCE:?}")),
+    match ending.in_time {
+        true => Finding::pass(format!("it ended within {PATIENCE:?}")),
+        false => Finding::warn(format!("it still runs after {PATIENCE:?}")),
     }
 }
 
@@ -133,11 +133,11 @@ fn exit(runs: &Runs) -> Finding {
 
 fn orphans(runs: &Runs) -> Finding {
     let Some(ending) = &runs.talk.ending else { return runs.untold() };
-    match (&ending.left, ending.took) {
+    match (&ending.left, ending.in_time) {
         (None, _) => Finding::unknown("this system does not tell which processes run", Need::Linux),
-        (Some(_), None) => Finding::unknown("the server itself did not end", Need::Sound),
-        (Some(left), Some(_)) if left.is_empty() => Finding::pass("nothing is left"),
-        (Some(left), Some(_)) => {
+        (Some(_), false) => Finding::unknown("the server itself did not end", Need::Sound),
+        (Some(left), true) if left.is_empty() => Finding::pass("nothing is left"),
+        (Some(left), true) => {
             Finding::warn(format!("still there, until they were killed: {}", left.join(", ")))
         }
     }
@@ -160,13 +160,13 @@ async fn sigterm(runs: &Runs) -> Finding {
     if let Some(missed) = ending.missed() {
         return missed;
     }
-    let Some(took) = ending.took else {
+    if !ending.in_time {
         return Finding::warn(format!("it still runs after {PATIENCE:?}"));
-    };
+    }
     match ending.left {
         Some(left) if !left.is_empty() => {
             Finding::warn(format!("still there: {}", left.join(", ")))
         }
-        _ => Finding::pass(format!("after {} ms", took.as_millis())),
+        _ => Finding::pass(format!("it ended within {PATIENCE:?}")),
     }
 }

@@ -48,9 +48,6 @@ pub(super) struct Process {
     stdout: Option<Reader>,
     stderr: Option<Reader>,
     lines: Lines,
-    begun: Instant,
-    /// When the first message came.
-    answered: Option<Instant>,
     /// The messages that came and were not asked for yet.
     waiting: VecDeque<(usize, Value)>,
     /// The lines that were written to it.
@@ -86,8 +83,6 @@ impl Process {
             stdout: Some(stdout),
             stderr: Some(stderr),
             lines: Lines::new(LIMIT),
-            begun: Instant::now(),
-            answered: None,
             waiting: VecDeque::new(),
             sent: Vec::new(),
             noise: Vec::new(),
@@ -115,11 +110,6 @@ impl Process {
         family.sort_unstable();
         family.dedup();
         Some(family)
-    }
-
-    /// How long the first message took; no time at all when none has come.
-    pub(super) fn first_answer(&self) -> Duration {
-        self.answered.map_or(Duration::ZERO, |answered| answered - self.begun)
     }
 
     /// Writes a line; false when the server does not take it in time.
@@ -232,7 +222,6 @@ impl Process {
         let is_message = |value: &Value| value.get("jsonrpc").is_some_and(|it| it == "2.0");
         let odd = match reading::read(line) {
             Some((message, odd)) if is_message(&message) => {
-                self.answered.get_or_insert_with(Instant::now);
                 self.keep(line.len(), [message]);
                 odd
             }
@@ -274,30 +263,29 @@ impl Process {
         self.group.exited_within(MOMENT).await
     }
 
-    /// Closes its input and waits for it to go. How long it took; `None` when it did not go.
-    pub(super) async fn close(&mut self, patience: Duration) -> Option<Duration> {
+    /// Closes its input and waits for it to go; false when it did not go in time.
+    pub(super) async fn close(&mut self, patience: Duration) -> bool {
         self.stdin = None;
         self.gone_within(patience).await
     }
 
-    /// Asks it to end, by SIGTERM, and waits for it to go.
-    pub(super) async fn terminate(&mut self, patience: Duration) -> Option<Duration> {
+    /// Asks it to end, by SIGTERM, and waits for it to go; false when it did not go in time.
+    pub(super) async fn terminate(&mut self, patience: Duration) -> bool {
         self.group.signal(Signal::TERM);
         self.gone_within(patience).await
     }
 
     /// Waits for it to go, while it may still write.
-    async fn gone_within(&mut self, patience: Duration) -> Option<Duration> {
-        let begun = Instant::now();
-        let until = begun + patience;
+    async fn gone_within(&mut self, patience: Duration) -> bool {
+        let until = Instant::now() + patience;
         loop {
             let step =
                 Duration::from_millis(20).min(until.saturating_duration_since(Instant::now()));
             if self.group.exited_within(step).await {
-                return Some(begun.elapsed());
+                return true;
             }
             if until <= Instant::now() {
-                return None;
+                return false;
             }
             // The descriptors are not looked at in no time.
             self.listen(Duration::from_millis(1)).await;

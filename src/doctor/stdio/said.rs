@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use super::Runs;
-use super::talk::Talk;
 use crate::doctor::finding::{Finding, Need, excerpt};
 use crate::doctor::http::probe::listed;
 use crate::doctor::http::unknown_revision;
@@ -127,16 +126,13 @@ pub(super) fn summary(answer: &Value) -> String {
 }
 
 fn era(runs: &Runs) -> Finding {
-    let Talk { opened, started, .. } = &runs.talk;
-    let Some(opened) = opened else { return runs.untold() };
-    let after = format!("after {} ms", started.as_millis());
+    let Some(opened) = &runs.talk.opened else { return runs.untold() };
     if let Some(discovered) = &opened.discovered {
-        let dates = listed(discovered);
-        return Finding::pass(format!("{} {after}", excerpt(&dates.join(", "))));
+        return Finding::pass(excerpt(&listed(discovered).join(", ")));
     }
     match (opened.revision(), opened.refusal()) {
         (Some(date), _) if Revision::named(date).is_none() => unknown_revision(date),
-        (Some(revision), _) => Finding::pass(format!("a session in {} {after}", excerpt(revision))),
+        (Some(revision), _) => Finding::pass(format!("a session in {revision}")),
         (None, refusal) => Finding::fail(refusal.unwrap_or_default()),
     }
 }

@@ -35,8 +35,6 @@ pub(super) struct Talk {
     pub(super) silence: Option<Silence>,
     /// How it began.
     pub(super) opened: Step<Opened>,
-    /// How long the first answer took.
-    pub(super) started: Duration,
     /// The answer to a sign of life, asked with a text as the id.
     pub(super) ping: Step<Option<Value>>,
     /// The same with a large number.
@@ -222,7 +220,6 @@ impl Talk {
                 return;
             }
         };
-        self.started = process.first_answer();
         let is_modern = self.opened.insert(opened).is_modern();
         let mut turn = Turn { process, options, is_modern };
         let live = if is_modern { method::DISCOVER } else { method::PING };
