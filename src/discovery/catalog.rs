@@ -49,7 +49,8 @@ pub struct Entry {
     pub updated_at: Option<String>,
     /// Who publishes it, as the catalog says.
     pub publisher: Option<String>,
-    /// The hash of the document: `sha256:` and 64 hexadecimal digits.
+    /// What it says is the hash of the document: `sha256:` and 64 hexadecimal digits. What is anything
+    /// else stands here as its JSON text, so that it is the hash of no document.
     pub digest: Option<String>,
     /// Whether a trust manifest comes with it.
     pub has_manifest: bool,
@@ -157,7 +158,10 @@ fn entry(value: &Value) -> Result<Option<Entry>, Wrong> {
         version: text(entry, &["version"]),
         updated_at: text(entry, &["updatedAt", "updated_at"]),
         publisher: publisher.and_then(|by| text(by, &["displayName", "identifier"])),
-        digest: text(entry, &["digest"]),
+        digest: entry.get("digest").filter(|it| !it.is_null()).map(|said| match said {
+            Value::String(digest) => digest.clone(),
+            other => other.to_string(),
+        }),
         has_manifest: ["trustManifests", "trustManifest"].iter().any(|it| entry.contains_key(*it)),
     }))
 }

@@ -14,6 +14,7 @@ mod adding;
 mod addresses;
 mod caching;
 mod cards;
+mod catalogs;
 mod domains;
 mod places;
 #[cfg(feature = "sigstore")]

@@ -93,7 +93,7 @@ async fn ask(
 ) -> Result<Asked, Error> {
     let said = Said::new(run, &card.var);
     let (entry, address) = discover::entry(run, candidate, &said)?;
-    discover::admit(documents, candidate, &address).await?;
+    discover::admit(run, documents, candidate, &address).await?;
     let is_named = discover::is_named(place, &address);
     if let (false, Some(flag)) = (is_named, credentials(run)) {
         let text = format!("{flag} is for {}, and the card leads to {address}", card.place());

@@ -170,8 +170,10 @@ pub(in crate::cli) fn options(access: &Access<'_>) -> Options {
 }
 
 /// Makes sure that the server of a candidate may be contacted: the document that names it must not
-/// lead to where only we can reach, and must be the one that the catalog lists.
+/// lead to where only we can reach, and must be the one that the catalog lists. Where only the user's
+/// word counts, it must also be as the catalog says.
 pub(in crate::cli) async fn admit(
+    run: &Run<'_>,
     documents: &Documents,
     candidate: &Candidate,
     address: &Address,
@@ -180,6 +182,12 @@ pub(in crate::cli) async fn admit(
     if candidate.digest_holds == Some(false) {
         let name = visible(&candidate.shown_name());
         return Err(refused(format!("the card of {name} is not the one that the catalog lists")));
+    }
+    let differing = candidate.contradictions();
+    if !differing.is_empty() && is_strict(run)? {
+        let told: Vec<_> = differing.iter().map(|it| visible(&it.to_string())).collect();
+        let text = format!("the card is not as the catalog says: {}", told.join("; "));
+        return Err(refused(text).hint("that is an error because trust is strict here"));
     }
     match documents.admits(address, candidate.zone).await {
         Ok(()) => Ok(()),

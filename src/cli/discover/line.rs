@@ -49,6 +49,7 @@ fn notes(candidate: &Candidate) -> Vec<String> {
     if candidate.digest_holds == Some(false) {
         notes.push("not the card that the catalog lists".to_owned());
     }
+    notes.extend(candidate.contradictions().iter().map(ToString::to_string));
     notes.extend(claim.remarks.iter().map(ToString::to_string));
     notes
 }

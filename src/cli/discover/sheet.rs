@@ -190,5 +190,7 @@ fn source(sheet: &mut Sheet, candidate: &Candidate, signature: &Signature) {
         Some(false) => sheet.row("hash", "is NOT the one that the catalog lists"),
         None => (),
     }
+    let differing = candidate.contradictions();
+    differing.iter().for_each(|it| sheet.row("differs", &it.to_string()));
     sheet.row("signature", &signature.text());
 }

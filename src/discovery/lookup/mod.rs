@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use super::catalog::{self, Entry};
 use super::claim::Claim;
+use super::compare::{Contradiction, contradictions};
 use super::document::{self, Malformed};
 use super::documents::{Document, Documents, Miss, Origin, Tried, Wanted};
 use super::normalise::normalise;
@@ -239,6 +240,12 @@ impl Candidate {
     fn has_endpoint(&self, endpoint: &Address) -> bool {
         let same = |url: &str| Address::parse(url).is_ok_and(|address| is_same(&address, endpoint));
         self.claim.remotes.iter().any(|remote| same(&remote.url))
+    }
+
+    /// Where the catalog that lists the card contradicts it.
+    pub fn contradictions(&self) -> Vec<Contradiction> {
+        let entry = self.entry.as_ref().filter(|_| self.document.is_some());
+        entry.map(|entry| contradictions(entry, &self.claim)).unwrap_or_default()
     }
 
     /// Where the document came from.

@@ -3,7 +3,7 @@
 use super::super::refusal::{Part, Refusal};
 use super::super::unambiguous;
 use super::manifest::Offer;
-use super::{CATALOG_LIMIT, PROFILE, text};
+use super::{CATALOG_LIMIT, PROFILE, digest, text};
 use crate::config::Digest;
 use crate::protocol::canonical;
 use crate::protocol::tree::Tree;
@@ -28,7 +28,7 @@ impl Entry {
             identifier: text(tree, "identifier"),
             media_type: text(tree, "type").or_else(|| text(tree, "mediaType")),
             version: text(tree, "version"),
-            digest: text(tree, "digest"),
+            digest: digest(tree),
             url: text(tree, "url"),
             data: data.map(|data| Digest::of(data.as_bytes())),
         }
