@@ -84,8 +84,13 @@ impl Report<'_> {
     fn facts(&self) -> Vec<(&'static str, String)> {
         let Verified { signer, card, covers, signed_at, expires_at, log } = self.verified;
         let mut facts = match signer {
-            Signer::Certificate(Certificate { identity, issuer, .. }) => {
-                vec![("identity", identity.clone()), ("issuer", issuer.clone())]
+            Signer::Certificate(certificate) => {
+                let Certificate { identity, issuer, repository_id, owner_id, .. } = certificate;
+                let mut facts = vec![("identity", identity.clone()), ("issuer", issuer.clone())];
+                let numbers = [("repository id", repository_id), ("owner id", owner_id)];
+                facts
+                    .extend(numbers.into_iter().filter_map(|(what, id)| Some((what, id.clone()?))));
+                facts
             }
             Signer::Key { spki } => vec![("key", spki.to_string())],
             Signer::DidWeb { did, kid, .. } => vec![("domain", did.clone()), ("key", kid.clone())],
@@ -113,6 +118,12 @@ impl Report<'_> {
     /// What was not verified, beyond what no signature says.
     fn unverified(&self) -> Vec<&'static str> {
         let mut unverified = UNVERIFIED.to_vec();
+        if let (Signer::Key { .. }, true) = (&self.verified.signer, self.verified.log.is_empty()) {
+            unverified.push("that anybody but the signer could know of it: it is in no log");
+        }
+        if self.verified.signed_at.is_none() {
+            unverified.push("when it was signed");
+        }
         if let Signer::DidWeb { publishes: false, .. } = self.verified.signer {
             unverified.push("that the signer is who publishes what the catalog's entry names");
         }
@@ -174,8 +185,11 @@ pub(super) fn signer(signer: &Signer) -> String {
             text("identity", &certificate.identity);
             text("issuer", &certificate.issuer);
             text("certificateSerial", &certificate.serial);
-            if let Some(id) = &certificate.repository_id {
-                text("repositoryId", id);
+            let Certificate { repository, repository_id, owner_id, .. } = certificate;
+            for (name, value) in
+                [("repository", repository), ("repositoryId", repository_id), ("ownerId", owner_id)]
+            {
+                value.iter().for_each(|value| text(name, value));
             }
         }
         Signer::Key { spki } => {

@@ -124,6 +124,42 @@ fn a_signature_that_is_gone_or_of_somebody_else_stops_a_server_until_it_is_accep
 }
 
 #[test]
+fn another_release_of_the_same_publisher_is_told_and_taken() {
+    for bundle in ["anywhere-next", "anywhere-renamed"] {
+        let world = World::new();
+        assert_eq!(world.add(&[]).code, 0);
+        world.expect(&["tools", "weather"], 0, "");
+        world.site.put(BUNDLE, Page::json(&vector(&format!("{bundle}.sigstore.json"))));
+        let told = "its publisher has signed another release: https://github.com/acme/weather/";
+        let shown = world.expect(&["card", "weather"], 0, told);
+        assert!(shown.err.contains("@refs/tags/v1.2.0 → https://github.com/acme/"), "{shown:?}");
+        world.expect(&["tools", "weather"], 0, "");
+        let publisher = world.publisher();
+        let is_next = |it: &Value| it.as_str().is_some_and(|it| it != IDENTITY);
+        assert!(is_next(&publisher["identity"]) && publisher["ownerId"] == "42", "{publisher}");
+        assert_eq!(world.expect(&["card", "weather"], 0, "").err, "");
+    }
+}
+
+#[test]
+fn a_branch_and_a_name_that_was_taken_over_are_of_somebody_else() {
+    for (bundle, told) in [
+        (
+            "anywhere-branch",
+            "→ https://github.com/acme/weather/.github/workflows/release.yml@refs/heads/main ",
+        ),
+        ("anywhere-taken", "repository 4712, owner 42)"),
+    ] {
+        let world = World::new();
+        assert_eq!(world.add(&[]).code, 0);
+        world.site.put(BUNDLE, Page::json(&vector(&format!("{bundle}.sigstore.json"))));
+        let refused = world.expect(&["card", "weather"], 8, "somebody else has signed it: ");
+        assert!(refused.err.contains(told), "{told}: {refused:?}");
+        world.expect(&["tools", "weather"], 8, told);
+    }
+}
+
+#[test]
 fn a_card_that_is_signed_later_is_told_and_one_that_is_not_stays_so() {
     let world = World::new();
     let gone = Page { status: "404 Not Found", ..Page::json("{}") };

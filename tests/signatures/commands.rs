@@ -136,6 +136,26 @@ fn keys_and_domains_sign_as_well() {
     check(&key("key.pub"), 0, "key             sha256:");
     check(&key("other-key.pub"), 8, "the signature does not hold");
     check(&key("card.json"), 9, "no public key in PEM");
+    // A key's word without a log is taken only on demand, and kept for no policy.
+    let alone = |more: &[&str]| {
+        let words =
+            ["card.json", "--public-key", "key.pub", "--bundle", "key-unlogged.sigstore.json"];
+        verify(&scratch, &[&words[..], more].concat())
+    };
+    check(&alone(&[]), 8, "is not verified: the bundle stands in no log of signatures");
+    check(&alone(&[]), 8, "hint: --without-log takes the word of the key alone");
+    let taken = alone(&["--without-log"]);
+    check(&taken, 0, "not verified    when it was signed\n");
+    check(
+        &taken,
+        0,
+        "not verified    that anybody but the signer could know of it: it is in no log\n",
+    );
+    assert!(!taken.out.contains("signed at") && !taken.out.contains("log entry"), "{taken:?}");
+    check(&alone(&["--without-log", "--json"]), 0, "\"log\":[]");
+    check(&alone(&["--without-log", "--remember"]), 2, "exclude each other");
+    let certified = [&["card.json"], &CERTIFIED[..], &["--without-log"]].concat();
+    check(&verify(&scratch, &certified), 2, "--without-log needs --public-key");
     let domain = |did: &str, document: &str| {
         verify(
             &scratch,

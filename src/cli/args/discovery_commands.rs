@@ -81,8 +81,9 @@ pub struct Discover {
                identity that an issuer vouches for (--identity and --issuer, compared as they \
                are), by a key (--public-key) or by the owner of a domain (--did). The bundle is \
                looked for at the card's name with .sigstore.json after it, as `cosign sign-blob \
-               --bundle` can write it. A file is verified without a network. The exit code is 8 \
-               if the card does not count as signed.")]
+               --bundle` can write it. It must stand in a log of signatures, unless --without-log \
+               takes the word of a key alone (cosign's --tlog-upload=false). A file is verified \
+               without a network. The exit code is 8 if the card does not count as signed.")]
 #[argh(
     note = "With --json it is one object, as of `discover`; with --connect there is one more in it, \
                for what the server says."
@@ -133,6 +134,11 @@ pub struct Card {
     /// verify: the public key (PEM) that must have signed
     #[argh(option, arg_name = "FILE", from_str_fn(path))]
     pub public_key: Option<PathBuf>,
+
+    /// verify, with --public-key: take the word of the key alone where the bundle stands in no log;
+    /// nobody says when it was signed then
+    #[argh(switch)]
+    pub without_log: bool,
 
     /// verify: the domain whose owner must have signed, as did:web:DOMAIN
     #[argh(option, arg_name = "DID")]
@@ -244,6 +250,13 @@ impl Card {
         let for_bundle =
             [("--bundle", self.bundle.is_some()), ("--trusted-root", self.trusted_root.is_some())];
         match (first_given(&for_did), first_given(&for_bundle)) {
+            _ if self.without_log && self.public_key.is_none() => {
+                Err(UsageError::Lonely { flag: "--without-log", needs: "--public-key" })
+            }
+            // Whatever is revoked by its place in a log could be brought without it.
+            _ if self.without_log && self.remember => {
+                Err(UsageError::Contradiction("--without-log", "--remember"))
+            }
             (Some(flag), _) if self.did.is_none() => {
                 Err(UsageError::Lonely { flag, needs: "--did" })
             }
@@ -253,10 +266,11 @@ impl Card {
     }
 
     /// The options of the action `verify`, and whether they are given.
-    fn for_verify(&self) -> [(&'static str, bool); 8] {
+    fn for_verify(&self) -> [(&'static str, bool); 9] {
         [
             ("--identity", self.identity.is_some()),
             ("--public-key", self.public_key.is_some()),
+            ("--without-log", self.without_log),
             ("--did", self.did.is_some()),
             ("--bundle", self.bundle.is_some()),
             ("--trusted-root", self.trusted_root.is_some()),

@@ -22,7 +22,7 @@ use crate::trust::policy::{Kept, seconds};
 use crate::trust::signature::sigstore::TrustRoot;
 use crate::trust::signature::{
     BUNDLE_LIMIT, BUNDLE_SUFFIX, Covers, Evidence, PublicKey, Refusal, Step, Verified, Wanted,
-    did_web,
+    did_web, verify_by_key_alone,
 };
 
 /// Verifies who has signed a card, and prints what that says and what it does not.
@@ -176,7 +176,12 @@ impl<'a> Command<'a> {
     }
 
     fn verify(&self, card: &[u8], evidence: &Evidence, now: i64) -> Result<Verified, Error> {
-        let verified = evidence.verify(card, self.place.url(), &self.root, now);
+        let verified = match (evidence, &self.key) {
+            (Evidence::Bundle { bundle, .. }, Some(key)) if self.card.without_log => {
+                verify_by_key_alone(card, bundle, key, &self.root)
+            }
+            _ => evidence.verify(card, self.place.url(), &self.root, now),
+        };
         let required = verified.and_then(|verified| {
             verified.require(&self.wanted)?;
             Ok(verified)
@@ -188,6 +193,10 @@ impl<'a> Command<'a> {
                     let root = self.root_name.as_deref().unwrap_or_default();
                     error.hint(format!("trusted was {root}; --trusted-root FILE names others"))
                 }
+                Refusal::NotLogged => error.hint(
+                    "--without-log takes the word of the key alone; better is a bundle that \
+                     `cosign sign-blob` has entered into a log",
+                ),
                 _ => error,
             }
         })

@@ -11,7 +11,7 @@ use crate::cli::errors::Error;
 use crate::cli::policy;
 use crate::cli::run::Run;
 use crate::config::{Overrides, Resolved};
-use crate::trust::pins::{Facets, Mode, Publisher, Use};
+use crate::trust::pins::{Action, Change, Facets, Mode, Publisher, Use};
 
 /// Holds who has signed the card of a server against who had, and remembers who has. Of a server that
 /// is not known yet it is the first thing that is known.
@@ -39,6 +39,9 @@ pub(in crate::cli) fn hold_publisher(
     let observed = Facets { publisher: consent.observed.publisher.clone(), ..Facets::default() };
     let verdict =
         consent.record.as_ref().map(|record| record.judge(&observed, consent.mode, &Use::new()));
+    let is_told = |(_, action): &&(Change, Action)| *action < Action::Block;
+    let news: Vec<_> = verdict.iter().flat_map(|it| &it.changes).filter(is_told).collect();
+    consent.news(&news).iter().for_each(|text| run.warn(text));
     consent.save();
     match verdict {
         Some(verdict) if !verdict.blocking().is_empty() => Err(consent.refused(&verdict)),

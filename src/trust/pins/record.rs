@@ -169,7 +169,9 @@ impl Record {
         match change {
             Change::Path { is, .. } => self.accepted.endpoint = Some(is.clone()),
             Change::Version { .. } => self.accepted.identity = current.identity.clone(),
-            Change::Signed { by } => self.accepted.publisher = Some(by.clone()),
+            Change::Signed { by: is } | Change::Release { is, .. } => {
+                self.accepted.publisher = Some(is.clone());
+            }
             Change::NewTool { name } => {
                 let hash = current.tools.as_ref().and_then(|tools| tools.get(name));
                 if let (Some(tools), Some(hash)) = (&mut self.accepted.tools, hash) {
@@ -189,7 +191,8 @@ impl Record {
 
 #[cfg(test)]
 mod tests {
-    use super::super::facets::{Identity, Publisher};
+    use super::super::facets::Identity;
+    use super::super::publisher::Publisher;
     use super::*;
 
     fn tools(tools: &[(&str, &str)]) -> Facets {
