@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::discover::Whence;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::output;
@@ -59,6 +60,8 @@ pub(super) struct Report<'a> {
     pub(super) card: &'a [u8],
     /// What was verified.
     pub(super) verified: &'a Verified,
+    /// Where it was found.
+    pub(super) whence: &'a Whence,
     /// Whose authorities and logs were trusted; `None` when none were needed.
     pub(super) root: Option<&'a str>,
     /// The endpoints for which it was kept.
@@ -111,6 +114,7 @@ impl Report<'_> {
             Covers::UrlOnly => "the URL of the card, not its contents",
         };
         facts.push(("covers", format!("{what}: {} bytes, {card}", self.card.len())));
+        facts.push(("found", self.whence.to_string()));
         facts.extend(self.root.map(|root| ("trusted root", root.to_owned())));
         facts
     }
@@ -136,6 +140,7 @@ impl Report<'_> {
         members.push("card", &json::string(self.place));
         members.push("bytes", &self.card.len().to_string());
         signature(&mut members, self.verified);
+        self.whence.push(&mut members);
         if let Some(root) = self.root {
             members.push("trustedRoot", &json::string(root));
         }

@@ -12,6 +12,8 @@ mod server;
 
 mod adding;
 mod addresses;
+#[cfg(feature = "sigstore")]
+mod attested;
 mod caching;
 mod cards;
 mod catalogs;

@@ -103,7 +103,8 @@ fn the_signer_must_be_named_and_the_root_must_be_one() {
     usage(&["card.json", "--issuer", ISSUER], "--issuer needs --identity");
     usage(&["card.json", "--identity", "x", "--public-key", "key.pub"], "exclude each other");
     usage(&["card.json", "--did", "did:web:example.com", "--bundle", "x"], "exclude each other");
-    usage(&["card.json", "--public-key", "key.pub", "--catalog", "x"], "--catalog needs --did");
+    usage(&["card.json", "--public-key", "key.pub", "--did-document", "x"], "needs --did");
+    usage(&["card.json", "--public-key", "key.pub", "--bundle", "x", "--catalog", "y"], "exclude");
     usage(&["card.json", "--did", "did:web:127.0.0.1"], "not did:web:DOMAIN");
     let root = |root: &str, code: i32, told: &str| {
         let words =

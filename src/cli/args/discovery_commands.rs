@@ -80,8 +80,9 @@ pub struct Discover {
 #[argh(note = "`card verify URL|FILE` says whether the card was signed by whom you name: by an \
                identity that an issuer vouches for (--identity and --issuer, compared as they \
                are), by a key (--public-key) or by the owner of a domain (--did). The bundle is \
-               looked for at the card's name with .sigstore.json after it, as `cosign sign-blob \
-               --bundle` can write it. It must stand in a log of signatures, unless --without-log \
+               the one of --bundle, else the one that an attestation in --catalog names, else \
+               at the card's name with .sigstore.json after it, as `cosign sign-blob --bundle` \
+               can write it. It must stand in a log of signatures, unless --without-log \
                takes the word of a key alone (cosign's --tlog-upload=false). A file is verified \
                without a network. The exit code is 8 if the card does not count as signed.")]
 #[argh(
@@ -153,7 +154,8 @@ pub struct Card {
     #[argh(option, arg_name = "FILE", from_str_fn(path))]
     pub trusted_root: Option<PathBuf>,
 
-    /// verify, with --did: the AI Catalog whose entry is signed (default: that of the domain)
+    /// verify: the AI Catalog whose entry is signed (with --did; default: that of the domain), or
+    /// names the bundle in a trust manifest
     #[argh(option, arg_name = "FILE|URL")]
     pub catalog: Option<String>,
 
@@ -243,13 +245,13 @@ impl Card {
         if let (Some(one), Some(other)) = (signers.next(), signers.next()) {
             return Err(UsageError::Contradiction(one, other));
         }
-        let for_did = [
-            ("--catalog", self.catalog.is_some()),
-            ("--did-document", self.did_document.is_some()),
-        ];
+        let for_did = [("--did-document", self.did_document.is_some())];
         let for_bundle =
             [("--bundle", self.bundle.is_some()), ("--trusted-root", self.trusted_root.is_some())];
         match (first_given(&for_did), first_given(&for_bundle)) {
+            _ if self.bundle.is_some() && self.catalog.is_some() && self.did.is_none() => {
+                Err(UsageError::Contradiction("--bundle", "--catalog"))
+            }
             _ if self.without_log && self.public_key.is_none() => {
                 Err(UsageError::Lonely { flag: "--without-log", needs: "--public-key" })
             }

@@ -49,6 +49,17 @@ pub(in crate::cli) fn hold_publisher(
     }
 }
 
+/// Who is known to have signed the card of a server.
+pub(in crate::cli) fn known_publisher(
+    run: &Run<'_>,
+    resolved: &Resolved,
+    overrides: &Overrides,
+) -> Result<Option<Publisher>, Error> {
+    let mut consent = Consent::unchecked(run, resolved, overrides, policy::load(run)?);
+    consent.load()?;
+    Ok(consent.record.and_then(|record| record.accepted.publisher))
+}
+
 impl Consent<'_> {
     /// Takes down who has signed the card. That nobody has says something only where somebody had, and
     /// who has signed in one way says nothing about who has in another.
@@ -57,7 +68,7 @@ impl Consent<'_> {
         let says_something = match known {
             None => !publisher.is_none(),
             Some(known) => {
-                let is_gone = publisher.is_none() && known.is_beside_the_card();
+                let is_gone = known.is_missing_from(&publisher);
                 known.is_none() || known.kind == publisher.kind || is_gone
             }
         };
@@ -73,7 +84,10 @@ impl Contact<'_> {
     pub(super) async fn note_publisher(&mut self) {
         let consent = &mut self.watcher.consent;
         let Some(card) = consent.resolved.definition.card.clone() else { return };
-        if let Some(publisher) = discover::publisher(self.run, &card).await {
+        let known = consent.record.as_ref().and_then(|record| record.accepted.publisher.clone());
+        let locked = consent.locked.as_ref().and_then(|locked| locked.publisher.clone());
+        let known = locked.or(known);
+        if let Some(publisher) = discover::publisher(self.run, &card, known.as_ref()).await {
             consent.note_publisher(publisher);
         }
     }

@@ -11,6 +11,7 @@ mod probe;
 mod registry;
 pub(super) mod sheet;
 pub(super) mod signature;
+mod whence;
 
 pub(super) use answers::Said;
 pub(super) use documents::{
@@ -24,6 +25,7 @@ pub(super) use live::{Asked, Stranger, ask, differences_json, heed, held, of as 
 pub(super) use origin::{Origin, origin, publisher};
 pub(super) use registry::{registry, unregistered};
 pub(super) use sheet::said;
+pub(super) use whence::Whence;
 
 use smol::LocalExecutor;
 

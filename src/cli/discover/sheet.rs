@@ -193,4 +193,5 @@ fn source(sheet: &mut Sheet, candidate: &Candidate, signature: &Signature) {
     let differing = candidate.contradictions();
     differing.iter().for_each(|it| sheet.row("differs", &it.to_string()));
     sheet.row("signature", &signature.text());
+    signature.whence().iter().for_each(|whence| sheet.row("  found", &whence.to_string()));
 }

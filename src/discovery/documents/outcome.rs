@@ -50,6 +50,11 @@ impl Miss {
         }
     }
 
+    /// Whether the host says that there is nothing of the kind, and not that it cannot tell.
+    pub fn is_absence(&self) -> bool {
+        matches!(self, Miss::Status(404 | 410) | Miss::Other(_))
+    }
+
     /// Whether the host as a whole is the reason, so that its other documents are missing as well.
     pub fn is_of_host(&self) -> bool {
         let Miss::Failed(error) = self else { return matches!(self, Miss::Spent) };

@@ -1,5 +1,6 @@
 //! From documents to servers: catalogs are opened, pointers followed, hashes compared.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use super::super::catalog::{self, Entry, Kind, NoCatalog};
@@ -77,8 +78,10 @@ impl Finder<'_> {
         let place = &document.address;
         findings.notes.extend(catalog.faults.iter().map(|fault| format!("{place}: {fault}")));
         let (mut nested, mut cards) = (Vec::new(), Vec::new());
-        let bytes: Arc<[u8]> = document.body.as_slice().into();
-        let signed = |entry: &Entry| entry.has_manifest.then(|| bytes.clone());
+        let whole = OnceCell::new();
+        let signed = |entry: &Entry| {
+            entry.has_manifest.then(|| whole.get_or_init(|| Arc::new(document.clone())).clone())
+        };
         for entry in catalog.entries {
             match (&entry.place, entry.kind) {
                 (catalog::Place::Data(data), Kind::Card) => {
@@ -102,10 +105,12 @@ impl Finder<'_> {
             }
         }
         if let Some(wanted) = self.wanted {
-            let is_meant = |entry: &Entry| bare(entry, document, way).is_called(wanted);
+            let is_meant = |(entry, address): &(Entry, Address)| {
+                address.as_str() == wanted || bare(entry, document, way).is_called(wanted)
+            };
             // A name that only the card has is found by fetching them all.
-            if cards.iter().any(|(entry, _)| is_meant(entry)) {
-                cards.retain(|(entry, _)| is_meant(entry));
+            if cards.iter().any(is_meant) {
+                cards.retain(is_meant);
             }
         }
         for several in cards.chunks(SIDE_BY_SIDE) {

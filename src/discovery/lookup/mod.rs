@@ -60,8 +60,8 @@ pub struct Candidate {
     pub document: Option<Document>,
     /// The entry of the catalog, if one led here.
     pub entry: Option<Entry>,
-    /// The catalog, byte for byte, if a trust manifest stands in the entry.
-    pub catalog: Option<Arc<[u8]>>,
+    /// The catalog, if a trust manifest stands in the entry.
+    pub catalog: Option<Arc<Document>>,
     /// How near the one who claims it is.
     pub zone: Zone,
     /// Where a manifest and the card that it points to disagree.
@@ -223,7 +223,8 @@ impl Candidate {
         name.unwrap_or("(no name)").to_owned()
     }
 
-    /// Whether that is one of its names: of the card, of the catalog, whole or their last part.
+    /// Whether that is one of its names: of the card, of the catalog, whole or their last part, or the
+    /// URL of the card.
     pub fn is_called(&self, name: &str) -> bool {
         let entry = self.entry.as_ref();
         let names = [
@@ -233,7 +234,8 @@ impl Candidate {
             entry.and_then(|entry| entry.display_name.as_deref()),
         ];
         let is_end = |known: &str| known.rsplit(['/', ':']).next() == Some(name);
-        names.into_iter().flatten().any(|known| known == name || is_end(known))
+        let is_place = self.document.as_ref().is_some_and(|it| it.requested.as_str() == name);
+        is_place || names.into_iter().flatten().any(|known| known == name || is_end(known))
     }
 
     /// Whether one of its remotes is this endpoint.

@@ -211,7 +211,8 @@ fn compare_places(accepted: &Facets, now: &Facets, changes: &mut Vec<Change>) {
 }
 
 fn compare_people(accepted: &Facets, now: &Facets, changes: &mut Vec<Change>) {
-    if let Some((was, is)) = differ(accepted.publisher.as_ref(), now.publisher.as_ref()) {
+    let publishers = differ(accepted.publisher.as_ref(), now.publisher.as_ref());
+    if let Some((was, is)) = publishers.filter(|(was, is)| !was.is(is)) {
         let (was, is) = (was.clone(), is.clone());
         changes.push(match was.is_none() {
             true => Change::Signed { by: is },

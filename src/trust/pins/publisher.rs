@@ -27,6 +27,10 @@ pub struct Publisher {
     /// Which key of a domain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_id: Option<String>,
+    /// The catalog that says so, by its URL; `None` where it lies beside the card. Of no signature it
+    /// is where one was looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub catalog: Option<String>,
 }
 
 /// What a tag is called in the identity of a build.
@@ -60,10 +64,23 @@ impl Publisher {
         }
     }
 
-    /// Whether what says so lies beside the card, where everybody looks for it; keys and catalogs of
-    /// domains are looked at only by who knows them.
-    pub fn is_beside_the_card(&self) -> bool {
-        self.kind == "sigstore"
+    /// The same, as a catalog says it.
+    #[must_use]
+    pub fn found_in(self, catalog: Option<&str>) -> Publisher {
+        Publisher { catalog: catalog.map(str::to_owned), ..self }
+    }
+
+    /// Whether that nothing was found says that this signature is gone: it was looked for where this
+    /// one was, which is beside the card or in a catalog that is known. Of others only who knows their
+    /// key or catalog can tell.
+    pub fn is_missing_from(&self, nothing: &Publisher) -> bool {
+        let is_published = self.kind == "sigstore" || self.catalog.is_some();
+        nothing.is_none() && is_published && self.catalog == nothing.catalog
+    }
+
+    /// Whether both are the same signer, wherever that stands.
+    pub fn is(&self, other: &Publisher) -> bool {
+        self.clone().found_in(None) == other.clone().found_in(None)
     }
 
     /// Whether there was no signature.
@@ -147,7 +164,7 @@ mod tests {
             repository: Some(repository),
             repository_id: given(repository_id),
             owner_id: given(owner_id),
-            key_id: None,
+            ..Publisher::default()
         }
     }
 
@@ -177,6 +194,30 @@ mod tests {
         let later = publisher("acme/weather release.yml refs/tags/v1.3.0", "4711", "42");
         check(Publisher { issuer: Some("https://other.example".into()), ..later.clone() }, false);
         check(Publisher { kind: "did-web".into(), ..later }, false);
+    }
+
+    #[test]
+    fn what_is_gone_was_looked_for_where_it_was() {
+        let signed = |kind: &str, catalog: &str| {
+            let catalog = Some(catalog).filter(|it| !it.is_empty());
+            Publisher { kind: kind.into(), ..Publisher::none() }.found_in(catalog)
+        };
+        for (kind, catalog, looked_in, expected) in [
+            ("sigstore", "", "", true),
+            ("sigstore", "", "c", false),
+            ("sigstore", "c", "", false),
+            ("sigstore", "c", "c", true),
+            ("did-web", "c", "c", true),
+            ("did-web", "c", "", false),
+            ("did-web", "", "", false),
+            ("key", "", "", false),
+        ] {
+            let (was, nothing) = (signed(kind, catalog), signed("none", looked_in));
+            assert_eq!(was.is_missing_from(&nothing), expected, "{was:?} {nothing:?}");
+            assert!(!nothing.is_missing_from(&was), "{was:?}");
+        }
+        assert!(signed("sigstore", "c").is(&signed("sigstore", "")));
+        assert!(!signed("sigstore", "c").is(&signed("key", "c")));
     }
 
     #[test]

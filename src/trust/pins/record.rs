@@ -159,6 +159,11 @@ impl Record {
                 self.take(&change, &current);
             }
         }
+        // Where a signature stands says nothing about who has signed; it is where to look next time.
+        let publishers = self.accepted.publisher.as_mut().zip(current.publisher.as_ref());
+        if let Some((accepted, now)) = publishers.filter(|(accepted, now)| accepted.is(now)) {
+            accepted.clone_from(now);
+        }
         let stays = |change: &Change| Action::Warn <= change.action(mode, &Use::new());
         let is_pending = compare(&self.accepted, &current).iter().any(stays);
         self.seen = is_pending.then_some(current);
