@@ -271,3 +271,27 @@ fn ago(age: Duration) -> String {
         seconds => format!("{} days", seconds / 86_400),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_named_with_all_that_lies_below_it_and_no_other() {
+        let check = |word: &str, url: &str, expected: bool| {
+            let place = Place::parse(word).unwrap();
+            assert_eq!(is_named(&place, &Address::parse(url).unwrap()), expected, "{word} {url}");
+        };
+        check("example.com", "https://example.com/mcp", true);
+        check("example.com", "https://mcp.example.com:8443/", true);
+        check("https://example.com/mcp", "https://EXAMPLE.com./x", false);
+        check("example.com", "https://notexample.com/", false);
+        check("example.com", "https://example.com.evil.example/", false);
+        // Whether they belong together, only a list of public suffixes could tell.
+        check("a.example.com", "https://b.example.com/", false);
+        check("mcp.example.com", "https://example.com/", false);
+        check("127.0.0.1", "http://1.127.0.0.1.example/", false);
+        check("registry:com.example/weather", "https://example.com/", false);
+        check("./card.json", "https://example.com/", false);
+    }
+}
