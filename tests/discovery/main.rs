@@ -18,6 +18,7 @@ mod caching;
 mod cards;
 mod catalogs;
 mod domains;
+mod hostile;
 mod places;
 #[cfg(feature = "sigstore")]
 mod publishers;

@@ -21,7 +21,8 @@ const LONGEST_CARD: usize = 8 << 20;
     note = "Looks at the AI Catalog of the host, at the card beside an endpoint, and at the places \
                where older drafts put them. Each server is a line: name, version, URL, where it was \
                found. All of that is what the documents claim: nothing is connected to. With --json \
-               a line is an object, with the card as it came."
+               a line is an object, with the card as it came unless the document is about several \
+               servers."
 )]
 #[argh(
     note = "A document may take 5 s, and all of them 10 s; with --timeout as long as that says, and \

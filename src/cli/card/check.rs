@@ -52,7 +52,7 @@ async fn read(run: &Run<'_>, card: &Card) -> Result<(String, Object), Error> {
         let finder = Finder::new(&documents, discover::options(&access));
         match run.unless_over(finder.fetch(address)).await? {
             Ok(document) if catalog::read(&document.object) == Err(NoCatalog::Other) => {
-                return Ok((document.address.to_string(), document.object));
+                return Ok((document.address.to_string(), document.object.as_ref().clone()));
             }
             Ok(_) => (),
             Err(_) => {
@@ -64,7 +64,7 @@ async fn read(run: &Run<'_>, card: &Card) -> Result<(String, Object), Error> {
     let found = discover::findings(run, &documents, &place, &access).await?;
     let candidate = discover::choose(card.place(), &place, &found)?;
     match &candidate.document {
-        Some(document) => Ok((document.address.to_string(), document.object.clone())),
+        Some(document) => Ok((document.address.to_string(), document.object.as_ref().clone())),
         None => Err(discover::nothing(card.place(), &place, &found)),
     }
 }

@@ -80,9 +80,9 @@ pub(in crate::cli) async fn look(
 /// it, as for its hash.
 fn bytes_of(document: &Document) -> Vec<u8> {
     if !document.body.is_empty() {
-        return document.body.clone();
+        return document.body.to_vec();
     }
-    let text = serde_json::to_string(&document.object).expect("a JSON value always serializes");
+    let text = serde_json::to_string(&*document.object).expect("a JSON value always serializes");
     canonical(&text).unwrap_or(text).into_bytes()
 }
 
@@ -169,7 +169,7 @@ async fn fetch(
 ) -> Found {
     let wanted = Wanted { accept: signed::BUNDLE, limit: BUNDLE_LIMIT, unsaid: UNSAID };
     match documents.get(address, Source::Document(zone), wanted).await {
-        Ok(found) => Ok(Some((found.body, whence))),
+        Ok(found) => Ok(Some((found.body.to_vec(), whence))),
         Err(Miss::Status(404 | 410) | Miss::NotJson) => Ok(None),
         // There is one, and nobody could read another thing in it.
         Err(Miss::Malformed(why)) => Err(unreadable(&why.to_string(), whence)),
@@ -216,8 +216,10 @@ async fn manifest(
         let keys = documents.get_anew(&keys, Source::Document(Zone::Public), wanted).await;
         found = match keys {
             Ok(keys) => {
-                let evidence =
-                    Evidence::Manifest { catalog: catalog.body.clone(), document: keys.body };
+                let evidence = Evidence::Manifest {
+                    catalog: catalog.body.to_vec(),
+                    document: keys.body.to_vec(),
+                };
                 judge(run, candidate, &evidence, whence(), card, url)
             }
             Err(miss) => unknown(run, candidate, &format!("the keys of {did}: {miss}")),

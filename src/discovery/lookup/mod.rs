@@ -11,7 +11,6 @@ mod cards;
 mod host;
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::catalog::{self, Entry};
@@ -61,7 +60,9 @@ pub struct Candidate {
     /// The entry of the catalog, if one led here.
     pub entry: Option<Entry>,
     /// The catalog, if a trust manifest stands in the entry.
-    pub catalog: Option<Arc<Document>>,
+    pub catalog: Option<Document>,
+    /// Whether its document is about other servers, too.
+    pub is_one_of_several: bool,
     /// How near the one who claims it is.
     pub zone: Zone,
     /// Where a manifest and the card that it points to disagree.
@@ -189,6 +190,7 @@ pub fn read_file(path: PathBuf, body: Vec<u8>) -> Result<Findings, Malformed> {
         document: None,
         entry: None,
         catalog: None,
+        is_one_of_several: false,
         // The user's own file, which may name anything that the user may.
         zone: Zone::Loopback,
         conflict: None,
@@ -209,6 +211,7 @@ impl Candidate {
             document: Some(document.clone()),
             entry: None,
             catalog: None,
+            is_one_of_several: false,
             conflict: None,
             digest_holds: None,
         }

@@ -16,6 +16,7 @@ pub use argv::{Command, Unbuildable, command, programs};
 pub use package::{Kind, Package};
 
 use crate::config::OFFICIAL_REGISTRY;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -142,7 +143,8 @@ pub async fn search(
         let servers = page.object.get("servers").and_then(Value::as_array);
         let servers = servers.into_iter().flatten().filter_map(Value::as_object);
         found.extend(servers.map(|server| {
-            read(Document { object: server.clone(), body: Vec::new(), ..page.clone() })
+            let (object, body) = (Arc::new(server.clone()), Arc::default());
+            read(Document { object, body, ..page.clone() })
         }));
         let metadata = object(&page.object, &["metadata"]);
         let next = metadata.and_then(|it| text(it, &["nextCursor", "next_cursor"]));
