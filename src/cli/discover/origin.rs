@@ -68,8 +68,7 @@ pub(in crate::cli) async fn publisher(
         max_card_bytes: catalog.map(|_| CATALOG_LIMIT),
         ..Access::default()
     };
-    let mut documents = documents(run, &access).ok()?;
-    documents.takes_stale = false;
+    let documents = documents(run, &access).ok()?.checked();
     let found = findings(run, &documents, &Place::Document(address.clone()), &access).await.ok()?;
     let first = found.tried.first().and_then(|tried| tried.miss.as_ref());
     let told = match found.candidates.first() {

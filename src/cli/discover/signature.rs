@@ -105,7 +105,10 @@ fn judge(
             Ok(verified) => Signature::Signed(Box::new(verified), whence),
             Err(refusal) => Signature::Broken(refusal, whence),
         },
-        Err(error) => unknown(run, candidate, &error.message),
+        Err(error) => {
+            run.warn(&format!("no signature can be verified: {}", error.message));
+            of(candidate)
+        }
     }
 }
 

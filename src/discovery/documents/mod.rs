@@ -148,6 +148,14 @@ impl Documents {
         }
     }
 
+    /// The same, but that the hosts are asked whether what is stored is still good: for who wants to know
+    /// what has changed.
+    #[must_use]
+    pub fn checked(self) -> Documents {
+        let reuse = if self.reuse == Reuse::Fresh { Reuse::Checked } else { self.reuse };
+        Documents { reuse, takes_stale: false, ..self }
+    }
+
     /// Every place that was looked at, in its order.
     pub fn tried(&self) -> Vec<Tried> {
         self.tried.borrow().clone()
