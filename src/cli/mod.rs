@@ -42,6 +42,7 @@ mod many;
 mod originals;
 mod output;
 mod pattern;
+mod person;
 mod ping;
 mod policy;
 mod progress;
@@ -62,11 +63,13 @@ mod skills;
 mod sources;
 mod target;
 mod task;
+mod tool_list;
 mod tools;
 mod tracer;
 mod trust;
 mod watch;
 mod watcher;
+mod whence;
 
 use std::pin::Pin;
 

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::discover::Whence;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::output;
 use super::run::Run;
 use super::sources;
+use super::whence::Whence;
 use crate::protocol::params::Members;
 use crate::protocol::{json, rfc3339};
 use crate::trust::signature::sigstore::TrustRoot;

@@ -11,11 +11,10 @@ mod probe;
 mod registry;
 pub(super) mod sheet;
 pub(super) mod signature;
-mod whence;
 
 pub(super) use answers::Said;
 pub(super) use documents::{
-    Access, admit, documents, fetcher, findings, is_named, limits, options, place, place_or_name,
+    Access, admit, documents, fetcher, findings, is_named, options, place, place_or_name,
     read_file, registry_name,
 };
 pub(super) use entry::entry;
@@ -25,7 +24,6 @@ pub(super) use live::{Asked, Stranger, ask, differences_json, heed, held, of as 
 pub(super) use origin::{Origin, origin, publisher};
 pub(super) use registry::{registry, unregistered};
 pub(super) use sheet::said;
-pub(super) use whence::Whence;
 
 use smol::LocalExecutor;
 

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::whence::Whence;
 use crate::cli::originals::Place;
 use crate::cli::run::Run;
 use crate::cli::signed::{self, DID_DOCUMENT};
+use crate::cli::whence::Whence;
 use crate::discovery::attestation::Whereabouts;
 use crate::discovery::documents::{Document, Miss, Wanted};
 use crate::discovery::{Candidate, Documents, catalog};

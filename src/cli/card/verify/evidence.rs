@@ -1,10 +1,10 @@
 //! What is to say who has signed the card, fetched from where it is.
 
 use super::{Command, untrusted, usage};
-use crate::cli::discover::Whence;
 use crate::cli::errors::Error;
 use crate::cli::originals::{Place, Wanted as Asked};
 use crate::cli::signed::{self, DID_DOCUMENT};
+use crate::cli::whence::Whence;
 use crate::config::Digest;
 use crate::discovery::attestation::{Attestation, Whereabouts};
 use crate::discovery::lookup::CATALOG_TYPES;

@@ -7,7 +7,7 @@ use crate::protocol::params::Members;
 
 /// Where a signature was found. Places are URLs, or paths of files.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::cli) enum Whence {
+pub(super) enum Whence {
     /// In a bundle that the command line names.
     Named(String),
     /// In a bundle beside the card.
@@ -28,7 +28,7 @@ pub(in crate::cli) enum Whence {
 
 impl Whence {
     /// The catalog that says so, if one does.
-    pub(in crate::cli) fn catalog(&self) -> Option<&str> {
+    pub(super) fn catalog(&self) -> Option<&str> {
         match self {
             Whence::Named(_) | Whence::Beside(_) => None,
             Whence::Attestation { catalog, .. } | Whence::Manifest { catalog } => Some(catalog),
@@ -36,7 +36,7 @@ impl Whence {
     }
 
     /// Adds it to an answer for programs.
-    pub(in crate::cli) fn push(&self, members: &mut Members) {
+    pub(super) fn push(&self, members: &mut Members) {
         let (word, bundle) = match self {
             Whence::Named(place) => ("named", Some(place)),
             Whence::Beside(place) => ("beside-card", Some(place)),
