@@ -212,8 +212,15 @@ fn who_has_signed_is_not_known_when_it_cannot_be_asked() {
     let down = Page { status: "503 Service Unavailable", ..Page::json("{}") };
     world.site.put(BUNDLE, down);
     world.expect(&["card", "weather"], 0, "signature    not checked");
-    assert_eq!(world.expect(&["trust", "diff", "weather"], 0, "").out, "");
+    let told = "who has signed the card of this server cannot be told now";
+    assert_eq!(world.expect(&["trust", "diff", "weather"], 0, told).out, "");
     assert_eq!(world.publisher()["identity"], IDENTITY);
+    // Where only what was accepted is used, not to know is no pass.
+    for words in [&["trust", "diff", "weather"][..], &["lock", "weather"]] {
+        let mut command = world.scratch.mcpmini(words);
+        let strict = run(command.env("MCPMINI_TRUST", "strict").env("MCPMINI_CACHE", "off"));
+        assert!(strict.code == 4 && strict.err.contains("cannot be told"), "{strict:?}");
+    }
 }
 
 #[test]
