@@ -49,7 +49,10 @@ fn a_member_that_is_there_twice_is_told() {
     let note = "a member is there twice; others may read the other one";
     assert!(of(&twice, &["card"]).1.out.contains(note));
     assert!(of(&twice, &["discover"]).1.out.contains(note));
+    let checked = of(&twice, &["card", "check"]).1;
+    assert!(checked.code == 0 && checked.err.contains(note), "{checked:?}");
     assert!(!of(CARD, &["card"]).1.out.contains(note));
+    assert_eq!(of(CARD, &["card", "check"]).1.err, "");
 }
 
 #[test]
