@@ -6,7 +6,7 @@ mode = "strict"             # off, tofu (usual) or strict: what rules allow
 require_signature = false   # true: only servers with a signed card
 card_max_age_days = 30      # how old a verification may be (did-web: usually 7)
 cross_domain = "ask"        # allow, ask (usual) or deny what others lead to:
-                            # hosts that are not, nor lie below, the one you name
+                            # neither the host you name nor one below it
 trusted_root = "root.json"  # whom sigstore trusts, instead of what is built in
 
 [[allow]]                   # whose card is signed with sigstore
