@@ -51,6 +51,10 @@ pub enum Need {
     Leisure,
     /// A server that does not fail at what it is asked first.
     Sound,
+    /// A server that does not hang up.
+    Connection,
+    /// A document that the server names, and that can be fetched.
+    Document,
     /// The address of what speaks MCP.
     Endpoint,
     /// Credentials.
@@ -87,7 +91,11 @@ impl Need {
                 "Mend the certificate first, or run this with --cacert FILE, or with --insecure."
             }
             Need::Leisure => "Run this again when the server has less to do.",
-            Need::Sound => "Mend first what the checks above say, and run this again.",
+            Need::Sound => "Mend first what the other checks say, and run this again.",
+            Need::Connection => {
+                "See why the server hangs up (its own log may tell), and run this again."
+            }
+            Need::Document => "Let the document be fetched from here, and run this again.",
             Need::Endpoint => {
                 "Give the URL of the MCP endpoint; `mcpmini discover URL` looks for it."
             }

@@ -234,8 +234,9 @@ fn fetcher(site: &Site) -> Fetcher {
 
 /// Fetches a document that the server has named.
 async fn fetch(site: &Site, url: &str) -> Result<Fetched, Finding> {
-    let unknown =
-        |error: &dyn std::fmt::Display| Finding::unknown(excerpt(&error.to_string()), Need::Sound);
+    let unknown = |error: &dyn std::fmt::Display| {
+        Finding::unknown(excerpt(&error.to_string()), Need::Document)
+    };
     let fetcher = fetcher(site);
     let zone = fetcher.zone(&site.address).await.map_err(|error| unknown(&error))?;
     fetch_from(&fetcher, url, zone).await
@@ -243,7 +244,7 @@ async fn fetch(site: &Site, url: &str) -> Result<Fetched, Finding> {
 
 async fn fetch_from(fetcher: &Fetcher, url: &str, zone: Zone) -> Result<Fetched, Finding> {
     let unknown = |error: &dyn std::fmt::Display| {
-        Finding::unknown(excerpt(&format!("{url}: {error}")), Need::Sound)
+        Finding::unknown(excerpt(&format!("{url}: {error}")), Need::Document)
     };
     let address = Address::parse(url).map_err(|error| unknown(&error))?;
     let fetched = fetcher.get(&address, Source::Document(zone), "application/json", LIMIT).await;

@@ -240,7 +240,7 @@ impl From<NoAnswer> for Finding {
                 let why = format!("the server is too busy (HTTP {})", status.as_u16());
                 Finding::unknown(why, Need::Leisure)
             }
-            NoAnswer::Broken(fault) => Finding::unknown(fault.text, Need::Sound),
+            NoAnswer::Broken(fault) => Finding::unknown(fault.text, Need::Connection),
             NoAnswer::Unreached(fault) => {
                 let is_untrusted = is_untrusted(&fault);
                 let need = if is_untrusted { Need::Certificate } else { Need::Reach };
