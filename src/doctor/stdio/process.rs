@@ -22,7 +22,7 @@ const LIMIT: usize = 4 << 20;
 /// How much is kept of what the server writes on its standard error, in bytes.
 const KEPT: usize = 256 << 10;
 
-/// How long the system may take to tell that a process has ended.
+/// How long the system may take to tell that a process has ended, or to hand out what it wrote last.
 const MOMENT: Duration = Duration::from_millis(100);
 
 /// How many messages are kept that nobody has asked for yet; the oldest ones go.
@@ -282,6 +282,8 @@ impl Process {
             let step =
                 Duration::from_millis(20).min(until.saturating_duration_since(Instant::now()));
             if self.group.exited_within(step).await {
+                // Its last words may be in the pipes still, which somebody else may hold open.
+                self.listen(MOMENT).await;
                 return true;
             }
             if until <= Instant::now() {

@@ -281,11 +281,11 @@ fn requests(runs: &Runs) -> Finding {
 }
 
 fn stderr(runs: &Runs) -> Finding {
-    let evidence = format!("{} bytes in this conversation", runs.talk.complained);
+    // How much it was exactly is another number at every run.
     match runs.talk.complained < PIPE {
         true if runs.talk.ending.is_none() => runs.untold(),
-        true => Finding::pass(evidence),
-        false => Finding::warn(format!("{evidence}; a pipe holds {PIPE}")),
+        true => Finding::pass(format!("less than the {PIPE} bytes that a pipe holds")),
+        false => Finding::warn(format!("more than the {PIPE} bytes that a pipe holds")),
     }
 }
 
@@ -300,6 +300,6 @@ fn secrets(runs: &Runs) -> Finding {
         Some((name, _)) => Finding::fail(format!("the value of {name} is in it")),
         None if given.is_empty() => Finding::skip("the server was given no secrets by variables"),
         None if runs.talk.ending.is_none() => runs.untold(),
-        None => Finding::pass(format!("none of {} in {} bytes", given.len(), complaints.len())),
+        None => Finding::pass(format!("none of {} is in it", given.len())),
     }
 }
