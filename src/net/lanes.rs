@@ -211,7 +211,7 @@ fn texts(headers: &HeaderMap) -> Vec<(&str, &str)> {
 
 /// The fault of a request that was not sent.
 fn unsent(text: String) -> Fault {
-    Fault { kind: FaultKind::Unreachable, text, sent: Sent::No }
+    Fault::new(FaultKind::Unreachable, text, Sent::No)
 }
 
 impl Shared {

@@ -68,11 +68,8 @@ impl Site {
     pub(in crate::doctor) async fn open(target: Target, options: &Options) -> Result<Site, Fault> {
         let Target { address, settings, .. } = target;
         let lanes = |settings| {
-            Lanes::new(&address, settings).map_err(|error| Fault {
-                kind: FaultKind::Unreachable,
-                text: error.to_string(),
-                sent: Sent::No,
-            })
+            Lanes::new(&address, settings)
+                .map_err(|error| Fault::new(FaultKind::Unreachable, error.to_string(), Sent::No))
         };
         let (lanes, bare) = (lanes(settings.clone())?, lanes(without_credentials(&settings))?);
         let never = || Err(NoAnswer::Broken("it was not asked".to_owned()));

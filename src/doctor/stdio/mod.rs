@@ -48,7 +48,7 @@ impl Runs {
     pub(super) async fn new(target: Target, options: &Options) -> Result<Runs, Fault> {
         let held = Talk::hold(&target, options).await;
         let (talk, asked) =
-            held.map_err(|text| Fault { kind: FaultKind::Unreachable, text, sent: Sent::No })?;
+            held.map_err(|text| Fault::new(FaultKind::Unreachable, text, Sent::No))?;
         Ok(Runs { target, options: options.clone(), talk, asked: RefCell::new(asked) })
     }
 
