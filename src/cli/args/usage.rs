@@ -210,7 +210,6 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("exec", "call"),
     ("get-prompt", "prompt"),
     ("grep", "find"),
-    ("import", "config import"),
     ("inspect", "info"),
     ("invoke", "call"),
     ("list", "tools"),
