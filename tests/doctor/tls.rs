@@ -1,46 +1,18 @@
 //! Encryption: the certificate, and what is answered without one.
 
-#![expect(clippy::print_stdout, reason = "a test that is skipped says so")]
-
-use std::fs::File;
-use std::io::{BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::sync::Arc;
 use std::thread;
 
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use rustls::{ServerConnection, StreamOwned};
 
+use crate::encrypted::{certificate, config};
 use crate::support::{Outcome, Scratch, run};
-
-/// Makes a certificate for this machine that is good for so many days; none, with a printed reason,
-/// where there is no openssl.
-fn certificate(scratch: &Scratch, days: u32) -> Option<(String, String)> {
-    let script = format!(
-        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days {days} \
-         -keyout key.pem -out cert.pem -subj /CN=localhost \
-         -addext subjectAltName=IP:127.0.0.1 -addext basicConstraints=critical,CA:FALSE"
-    );
-    let made = run(&mut scratch.shell(&script));
-    if made.code != 0 {
-        println!("skipped: no certificate: {}", made.err);
-        return None;
-    }
-    let path = |name: &str| scratch.path(name).into_os_string().into_string().unwrap();
-    Some((path("cert.pem"), path("key.pem")))
-}
 
 /// A server that refuses everything, over TLS; with `plain` it answers on the same port without
 /// encryption as well, and takes everything. Returns its URL.
 fn serve(certificate: &str, key: &str, plain: bool) -> String {
-    let chain = CertificateDer::pem_reader_iter(BufReader::new(File::open(certificate).unwrap()));
-    let chain = chain.map(Result::unwrap).collect();
-    let key = PrivateKeyDer::from_pem_file(key).unwrap();
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let config = ServerConfig::builder_with_provider(provider);
-    let config = config.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
-    let config = Arc::new(config.with_single_cert(chain, key).unwrap());
+    let config = config(certificate, key);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("https://{}/mcp", listener.local_addr().unwrap());
     thread::spawn(move || {
