@@ -67,7 +67,7 @@ fn read(
     shown: &str,
     fail: fn(String) -> Error,
 ) -> Result<Vec<u8>, Error> {
-    streams::read_to_end(from, LIMIT, &|| run.over().is_none()).map_err(|unread| match unread {
+    streams::read_to_end(from, LIMIT, &|| !run.is_over()).map_err(|unread| match unread {
         Unread::TooLong => fail(format!("{shown} is longer than {} MiB", LIMIT >> 20)),
         Unread::Refused(errno) => fail(format!("cannot read {shown}: {}", streams::reason(errno))),
         Unread::GivenUp => match run.over() {
