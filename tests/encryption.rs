@@ -1,5 +1,7 @@
 //! Servers behind TLS: how long the steps to them take, and how long they may take.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 #[path = "support/tls.rs"]
 mod encrypted;
 mod support;

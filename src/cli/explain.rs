@@ -313,26 +313,16 @@ mod tests {
     }
 
     /// What failed, at which stage, and what to do about it.
+    #[track_caller]
+    fn check(failure: Failure, place: &Place<'_>, exit: Exit, phase: &str, text: &str, hint: &str) {
+        let error = no_result(NoResult::Failed(failure), place);
+        let phase_told = error.phase.map(Phase::word);
+        assert_eq!((error.exit, phase_told, error.message.as_str()), (exit, Some(phase), text));
+        assert!(error.hint.as_deref().is_some_and(|told| told.contains(hint)), "{:?}", error.hint);
+    }
+
     #[test]
-    fn every_failure_tells_its_stage_and_what_to_do() {
-        #[track_caller]
-        fn check(
-            failure: Failure,
-            place: &Place<'_>,
-            exit: Exit,
-            phase: &str,
-            text: &str,
-            hint: &str,
-        ) {
-            let error = no_result(NoResult::Failed(failure), place);
-            let phase_told = error.phase.map(Phase::word);
-            assert_eq!((error.exit, phase_told, error.message.as_str()), (exit, Some(phase), text));
-            assert!(
-                error.hint.as_deref().is_some_and(|told| told.contains(hint)),
-                "{:?}",
-                error.hint
-            );
-        }
+    fn a_lost_connection_tells_its_stage_and_what_to_do() {
         let closed = |sent| {
             Failure::Broken(Fault::new(FaultKind::Lost, "Transport closed (exit status 3)", sent))
         };
@@ -351,7 +341,11 @@ mod tests {
         check(unreachable(), &remote, Exit::Unreachable, "connect", "x", "do that");
         let garbage = Failure::Broken(Fault::new(FaultKind::Protocol, "x", Sent::Maybe));
         check(garbage, &remote, Exit::Protocol, "request", "x", "--trace");
+    }
 
+    #[test]
+    fn a_refusal_tells_its_stage_and_what_to_do() {
+        let remote = place(false, false);
         let refused = |status| {
             Failure::Refused(Box::new(Refused { status, text: "x".into(), ..Refused::default() }))
         };
@@ -378,7 +372,11 @@ mod tests {
         let text = "the session could not be opened: HTTP 404: x";
         check(refused(404).unsent(), &remote, Exit::Rpc, "negotiate", text, "discover");
         check(refused(401).unsent(), &remote, Exit::Auth, "negotiate", "HTTP 401: x", "token");
+    }
 
+    #[test]
+    fn what_has_no_answer_tells_its_stage_and_what_to_do() {
+        let (process, remote) = (place(true, false), place(false, false));
         let no_response = |how| Failure::NoResponse { id: 2, how };
         let early = || no_response(Ending::Early(String::new()));
         let text = "No response received for request ID 2: the stream ended";

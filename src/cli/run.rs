@@ -157,9 +157,9 @@ impl<'a> Run<'a> {
     }
 
     /// Whether something has ended the run while nobody could wait for it. Who asks has to do with
-    /// something else: a signal still comes to those who wait for one.
+    /// something else: a signal is left to those who wait for one.
     pub(super) fn is_over(&self) -> bool {
-        self.noted().came > 0 || self.is_late()
+        self.endings.has_come() || self.interruptions.get().came > 0 || self.is_late()
     }
 
     /// What has ended the run while nobody could wait for it, as an error to end with.

@@ -1,7 +1,6 @@
 //! Encrypted servers for tests.
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::fs::File;
 use std::io::BufReader;
