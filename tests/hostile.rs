@@ -218,11 +218,19 @@ fn a_list_without_end_is_cut_off() {
 
 #[test]
 fn what_is_no_tool_result_is_no_success() {
-    for result in ["null", "[]", "\"done\"", "7"] {
+    let contents = ["\"done\"", "{}", "7"].map(|it| format!(r#"{{"content":{it}}}"#));
+    for result in ["null", "[]", "\"done\"", "7"].into_iter().chain(contents.iter().map(|it| &**it))
+    {
         let answer = format!(r#"echo '{{"jsonrpc":"2.0","id":1,"result":{result}}}'"#);
         for form in ["text", "json", "raw"] {
             check(&call(&format!("read -r _; {answer}"), &["{}", "-o", form]), 6, "");
         }
+        let scratch = Scratch::new();
+        let script = scratch.write("server.sh", format!("read -r _; {answer}"));
+        let line = scratch.write("line", r#"{"tool":"t"}"#);
+        let batch = ["batch", &format!("exec:sh {script}"), &line, "--protocol", "2026-07-28"];
+        let outcome = run(&mut scratch.mcpmini(batch));
+        assert!(outcome.code == 6 && outcome.out.contains("no tool result"), "{}", outcome.out);
     }
 }
 

@@ -25,8 +25,17 @@ pub(super) fn read_all(run: &Run<'_>, inputs: &[Input]) -> Result<Vec<Vec<u8>>, 
     inputs.iter().map(read).collect()
 }
 
+/// Errors when standard input is wanted and was closed (`<&-`).
+pub(super) fn check_input() -> Result<(), Error> {
+    match streams::has_input() {
+        true => Ok(()),
+        false => Err(Error::usage("cannot read standard input: it is closed")),
+    }
+}
+
 /// Reads standard input to its end.
 pub(super) fn stdin(run: &Run<'_>) -> Result<Vec<u8>, Error> {
+    check_input()?;
     read(run, rustix::stdio::stdin(), "standard input", Error::usage)
 }
 

@@ -344,8 +344,13 @@ impl Work<'_, '_> {
 
     /// A request is over.
     fn conclude(&mut self, job: &Job, result: Result<Json, NoResult>, is_call: bool) {
+        let result = result.map_err(|no_result| self.contact.explain(no_result));
+        let result = result.and_then(|result| match is_call {
+            true => answer::check(&result).map(|()| result),
+            false => Ok(result),
+        });
         let outcome = match result {
-            Err(no_result) => Outcome::Failed(self.contact.explain(no_result)),
+            Err(error) => Outcome::Failed(error),
             Ok(result) => match is_call.then(|| answer::failure(&result)).flatten() {
                 None => Outcome::Answered(result),
                 Some(why) => match self.unknown_tool(&job.request) {
