@@ -10,6 +10,7 @@ use super::exit::Exit;
 use super::run::Run;
 use crate::env::Secret;
 use crate::env::streams::{self, Unread};
+use crate::env::threads;
 use crate::protocol::arguments::{Input, Source};
 use crate::protocol::message::Sent;
 
@@ -31,6 +32,16 @@ pub(super) fn check_input() -> Result<(), Error> {
         true => Ok(()),
         false => Err(Error::usage("cannot read standard input: it is closed")),
     }
+}
+
+/// Errors when there can be no thread to read an input with, or to write an output.
+pub(super) fn check_threads() -> Result<(), Error> {
+    threads::check().map_err(|error| {
+        let error = Error::new(Exit::Unreachable, format!("cannot start a thread: {error}"));
+        error
+            .phase(Phase::Start)
+            .hint("`ulimit -u` says how many processes and threads there may be")
+    })
 }
 
 /// Reads standard input to its end.

@@ -197,6 +197,7 @@ impl Lanes {
             Some(client) => client,
             None => self.0.build().map_err(|error| {
                 unsent(format!("the HTTP client for {} cannot start: {error}", self.0.server()))
+                    .hint("ulimit says how many threads (-u) and open files (-n) there may be")
             })?,
         };
         Ok(Lane { client: Some(client), shared: self.0.clone() })

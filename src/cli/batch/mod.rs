@@ -33,6 +33,7 @@ use super::contact::Contact;
 use super::errors::Error;
 use super::exit::Exit;
 use super::run::Run;
+use super::sources;
 use crate::client::retry::Policy;
 use crate::client::{Flights, Landed, NoResult};
 use crate::protocol::json::Json;
@@ -54,6 +55,7 @@ pub(super) async fn run(
     batch: &Batch,
     executor: &LocalExecutor<'static>,
 ) -> Result<Exit, Error> {
+    sources::check_threads()?;
     let input = Input::open(run, &batch.input)?;
     let contact = Contact::find(run, &batch.server, executor)?;
     let unasked = if run.globals.retry.is_none() { RETRIES } else { 0 };

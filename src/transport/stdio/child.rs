@@ -236,6 +236,9 @@ fn reason(error: &io::Error, target: &Target) -> (String, &'static str) {
         _ if matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE)) => {
             (error.to_string(), "ulimit -n says how many files may be open")
         }
+        _ if error.raw_os_error() == Some(libc::EAGAIN) => {
+            (error.to_string(), "ulimit -u says how many processes there may be")
+        }
         _ => (error.to_string(), "does it start when it is run by itself?"),
     }
 }
