@@ -295,7 +295,18 @@ fn malformed_text(malformed: &Malformed) -> String {
 /// An error of the configuration.
 pub(super) fn config(error: ConfigError) -> Error {
     let exit = if error.is_usage() { Exit::Usage } else { Exit::Config };
-    Error::new(exit, error.to_string()).phase(Phase::Config).sent(Sent::No)
+    let explained = Error::new(exit, error.to_string()).phase(Phase::Config).sent(Sent::No);
+    match error {
+        ConfigError::Unknown { suggestion: None, .. } => explained.hint(
+            "a word is a name, unless it is a URL or has a / or a blank: write https://…, or a command as \
+             exec:'COMMAND ARG…'",
+        ),
+        ConfigError::Disabled { .. } => explained.hint("take \"disabled\" out of its definition"),
+        ConfigError::Malformed { .. } | ConfigError::Invalid { .. } => {
+            explained.hint("`mcpmini config check` names every mistake with its line and column")
+        }
+        _ => explained,
+    }
 }
 
 /// A server that must not be used.

@@ -216,9 +216,10 @@ fn reason(error: &io::Error, target: &Target) -> (String, &'static str) {
             "what its first line (#!) names, or its loader, is missing".to_owned(),
             "install that, or name the program that runs the file before it",
         ),
-        (io::ErrorKind::NotFound, _) if is_path => {
-            ("no such file".to_owned(), "check the path: a relative one begins where we are")
-        }
+        (io::ErrorKind::NotFound, _) if is_path => (
+            "no such file".to_owned(),
+            "check the path: a relative one begins where we are. A URL begins with https://",
+        ),
         (io::ErrorKind::NotFound, _) => {
             ("not found in PATH".to_owned(), "install it, or write its whole path")
         }

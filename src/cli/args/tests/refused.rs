@@ -210,7 +210,10 @@ fn hints_say_what_to_write() {
     check("tools s -o raw", Some("mcpmini tools --help"));
     check(
         "call s t --city Oslo",
-        Some("options for the tool come last, after --: mcpmini call SERVER TOOL -- --KEY VALUE"),
+        Some(
+            "options for the tool come last, after --: mcpmini call SERVER TOOL -- --KEY VALUE; a \
+             SERVER that is a command line is one word, in quotes",
+        ),
     );
     check("ping s -t --json", Some("if that is meant to be the value, write --timeout=--json"));
     check("ping s -t x", None);
