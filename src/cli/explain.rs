@@ -28,6 +28,8 @@ pub(super) struct Place<'a> {
     /// Why a question of the server got no answer, if there is more to say than that nothing was
     /// given.
     pub(super) why_unanswered: Option<String>,
+    /// The origin of the URL that was asked, if it has one that others could be found at.
+    pub(super) origin: Option<String>,
 }
 
 /// The error for a request without a result.
@@ -76,8 +78,8 @@ pub(super) fn rpc(error: &ErrorObject) -> Error {
 fn failed(failure: Failure, place: &Place<'_>) -> Error {
     match failure {
         Failure::TimedOut(timed_out) => timeout(timed_out, place),
-        Failure::Refused(refused) => self::refused(&refused),
-        Failure::NoResponse { id, how } => no_response(id, &how),
+        Failure::Refused(refused) => self::refused(&refused, place),
+        Failure::NoResponse { id, how } => no_response(id, &how, place),
         Failure::Broken(fault) => broken(fault, place),
         Failure::Unopened(why) => unopened(failed(*why, place)),
         Failure::Malformed(malformed) => {
@@ -115,9 +117,6 @@ fn failed(failure: Failure, place: &Place<'_>) -> Error {
 
 /// What to do about an answer that makes no sense.
 const TRACE: &str = "--trace FILE keeps what was sent and what came";
-
-/// What to do about what may be no MCP server.
-const NO_ENDPOINT: &str = "is this the address of an MCP endpoint? mcpmini discover looks for one";
 
 /// What is known about a request that went out.
 const MAY_HAVE_RUN: &str = "the request went out, so it may have run";
@@ -214,12 +213,12 @@ fn timeout(timed_out: TimedOut, place: &Place<'_>) -> Error {
     Error::new(Exit::Timeout, text).phase(phase).sent(sent).hint(hint)
 }
 
-fn refused(refused: &Refused) -> Error {
+fn refused(refused: &Refused, place: &Place<'_>) -> Error {
     let error = Error::from(refused).phase(Phase::Request);
-    error.hint(match refused.status {
+    let hint = match refused.status {
         401 => "the server does not take the token that it was given",
         403 => "the token does not allow this",
-        404 | 405 => NO_ENDPOINT,
+        404 | 405 => return elsewhere(error, place),
         300..=399 => {
             "redirects are followed only by 307 or 308, and only within one origin; use the new address"
         }
@@ -227,10 +226,22 @@ fn refused(refused: &Refused) -> Error {
         502 | 504 => "what is in front of the server does not reach it; try again later",
         500.. => MAY_HAVE_RUN,
         _ => TRACE,
-    })
+    };
+    error.hint(hint)
 }
 
-fn no_response(id: u64, how: &Ending) -> Error {
+/// Says how to find the endpoint, where that may be another. Nobody but the user decides that it is:
+/// what a script calls is what it has named.
+fn elsewhere(error: Error, place: &Place<'_>) -> Error {
+    match &place.origin {
+        Some(origin) => error.hint(format!(
+            "is this the address of an MCP endpoint? to look for one: mcpmini discover {origin}"
+        )),
+        None => error.hint("is this the address of an MCP endpoint?"),
+    }
+}
+
+fn no_response(id: u64, how: &Ending, place: &Place<'_>) -> Error {
     let text = format!("No response received for request ID {id}");
     let error = match how {
         Ending::Early(why) => {
@@ -238,7 +249,7 @@ fn no_response(id: u64, how: &Ending) -> Error {
             Error::new(Exit::Lost, format!("{text}: {why}")).hint(MAY_HAVE_RUN)
         }
         Ending::NoAnswer(why) => {
-            Error::new(Exit::Protocol, format!("{text}: {why}")).hint(NO_ENDPOINT)
+            elsewhere(Error::new(Exit::Protocol, format!("{text}: {why}")), place)
         }
     };
     error.phase(Phase::Request).sent(Sent::Maybe)
@@ -320,7 +331,8 @@ mod tests {
     use crate::protocol::session::Fate;
 
     fn place(stdio: bool, is_open: bool) -> Place<'static> {
-        Place { stdio, is_open, server: "s", max_time: None, why_unanswered: None }
+        let origin = (!stdio).then(|| "https://h".to_owned());
+        Place { stdio, is_open, server: "s", max_time: None, why_unanswered: None, origin }
     }
 
     /// What failed, at which stage, and what to do about it.
@@ -365,8 +377,8 @@ mod tests {
             (400, Exit::Rpc, "--trace"),
             (401, Exit::Auth, "token"),
             (403, Exit::Auth, "token"),
-            (404, Exit::Rpc, "mcpmini discover"),
-            (405, Exit::Rpc, "mcpmini discover"),
+            (404, Exit::Rpc, "mcpmini discover https://h"),
+            (405, Exit::Rpc, "mcpmini discover https://h"),
             (413, Exit::Rpc, "--trace"),
             (429, Exit::Unreachable, "later"),
             (500, Exit::Lost, "may have run"),
@@ -381,7 +393,14 @@ mod tests {
         let text = "the session could not be opened: HTTP 500: x";
         check(refused(500).unsent(), &remote, Exit::Unreachable, "negotiate", text, "later");
         let text = "the session could not be opened: HTTP 404: x";
-        check(refused(404).unsent(), &remote, Exit::Rpc, "negotiate", text, "discover");
+        check(
+            refused(404).unsent(),
+            &remote,
+            Exit::Rpc,
+            "negotiate",
+            text,
+            "mcpmini discover https://h",
+        );
         check(refused(401).unsent(), &remote, Exit::Auth, "negotiate", "HTTP 401: x", "token");
     }
 
@@ -396,7 +415,7 @@ mod tests {
         check(early().unsent(), &remote, Exit::Unreachable, "negotiate", &text, "later");
         let text = "No response received for request ID 2: x";
         let html = no_response(Ending::NoAnswer("x".into()));
-        check(html, &remote, Exit::Protocol, "request", text, "mcpmini discover");
+        check(html, &remote, Exit::Protocol, "request", text, "mcpmini discover https://h");
 
         let after = std::time::Duration::from_millis(300);
         let late =

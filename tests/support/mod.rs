@@ -90,7 +90,8 @@ impl Scratch {
 /// Whether this process ignores signals that ask to end, as what a script runs in the background or under
 /// `nohup` does. So would all that it starts, and the program rightly leaves an ignored signal alone.
 fn ignores_signals() -> bool {
-    const ENDING: u64 = 1 << (1 - 1) | 1 << (2 - 1) | 1 << (15 - 1);
+    // The bits of SIGHUP (1), SIGINT (2) and SIGTERM (15), each one below its number.
+    const ENDING: u64 = 1 | 1 << 1 | 1 << 14;
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
