@@ -118,6 +118,9 @@ fn failed(failure: Failure, place: &Place<'_>) -> Error {
 /// What to do about an answer that makes no sense.
 const TRACE: &str = "--trace FILE keeps what was sent and what came";
 
+/// What to do about a request that was not answered in time.
+pub(super) const SLOW: &str = "it may have run; --timeout gives it more time";
+
 /// What is known about a request that went out.
 const MAY_HAVE_RUN: &str = "the request went out, so it may have run";
 
@@ -200,7 +203,7 @@ fn timeout(timed_out: TimedOut, place: &Place<'_>) -> Error {
         Limit::Idle => {
             let what = if timed_out.streaming { "SSE response" } else { "Request" };
             let hint = match timed_out.sent {
-                true => "it may have run; --timeout gives it more time",
+                true => SLOW,
                 false => "--timeout gives it more time",
             };
             (format!("{what} timeout after {milliseconds}ms"), Phase::Request, hint)
