@@ -25,18 +25,18 @@ pub(crate) struct Scratch(PathBuf);
 impl Scratch {
     pub(crate) fn new() -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
-        // A run that was killed has left its directory, and its process id comes again.
-        let path = loop {
+        loop {
             let number = COUNT.fetch_add(1, Ordering::Relaxed);
             let name = format!("mcpmini-test-{}-{number}", std::process::id());
             let path = std::env::temp_dir().join(name);
             match fs::create_dir(&path) {
+                // The system's name for it: on macOS the usual one leads through a link.
+                Ok(()) => return Self(path.canonicalize().unwrap()),
+                // A run that was killed has left it, and its number has come round again.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => (),
-                created => break created.map(|()| path).unwrap(),
+                Err(error) => panic!("{}: {error}", path.display()),
             }
-        };
-        // The system's name for it: on macOS the usual one leads through a link.
-        Self(path.canonicalize().unwrap())
+        }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
