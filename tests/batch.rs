@@ -106,7 +106,7 @@ fn the_first_failure_ends_a_batch_and_is_its_exit_code() {
     let scratch = Scratch::new();
     let server = logging(&scratch, "");
     let input = format!("{{\"tool\":\"add\"}}\n{}", echoes(50));
-    let outcome = batch(&scratch, &server, &["-P1", "--no-check"], &input);
+    let outcome = batch(&scratch, &server, &["-P1"], &input);
     assert_eq!((outcome.code, ids(&outcome)), (3, vec![1]), "{}", outcome.err);
     assert_eq!(received(&scratch, "tools/call"), 1);
     assert!(outcome.err.contains("--keep-going"), "{}", outcome.err);
@@ -209,7 +209,8 @@ fn arguments_are_held_against_the_schema() {
         // The second run may remember the list.
         for run in 1..=2 {
             std::fs::write(scratch.path("log"), "").unwrap();
-            let outcome = batch(&scratch, &server, &["--keep-going", "-P2"], input);
+            let outcome =
+                batch(&scratch, &server, &["--keep-going", "-P2", "--check-arguments"], input);
             let found = outcomes(&outcome);
             let exits: Vec<_> = found.values().map(|line| line["exit"].as_u64().unwrap()).collect();
             assert_eq!(exits, [0, 2, 2, 2, 0, 3], "{era} {run}: {}", outcome.out);
@@ -225,18 +226,43 @@ fn arguments_are_held_against_the_schema() {
     }
 }
 
-/// What `call` says of the same arguments.
+/// JSON is sent as it is written unless --check-arguments is given, in a batch as in a call.
 #[test]
-fn arguments_are_sent_unjudged_if_that_is_wanted() {
+fn json_is_judged_only_if_that_is_wanted() {
     let scratch = Scratch::new();
     let server = logging(&scratch, "");
     let line = r#"{"tool":"add","arguments":{"a":"x","b":2}}"#;
-    for flag in ["--no-check", "--no-schema"] {
-        let outcome = batch(&scratch, &server, &[flag], line);
+    let arguments = r#"{"a":"x","b":2}"#;
+    for flags in [&[][..], &["--no-schema"]] {
+        let outcome = batch(&scratch, &server, flags, line);
         assert_eq!((outcome.code, ids(&outcome)), (3, vec![1]), "{}", outcome.err);
+        let call = ["call", &server, "add", arguments];
+        assert_eq!(run(&mut scratch.mcpmini(call.iter().chain(flags))).code, 3);
     }
     assert_eq!(received(&scratch, "tools/list"), 0);
-    assert_eq!(received(&scratch, "tools/call"), 2);
+    assert_eq!(received(&scratch, "tools/call"), 4);
+    assert_eq!(batch(&scratch, &server, &["--check-arguments"], line).code, 2);
+    let outcome =
+        run(&mut scratch.mcpmini(["call", &server, "add", arguments, "--check-arguments"]));
+    assert_eq!(outcome.code, 2, "{}", outcome.err);
+    assert!(outcome.err.contains("expected number"), "{}", outcome.err);
+    assert_eq!(received(&scratch, "tools/call"), 4);
+}
+
+/// Many servers report a tool that they do not have as a tool that failed. Their list tells them
+/// apart, and is asked for once.
+#[test]
+fn a_tool_that_is_not_there_has_not_failed() {
+    let scratch = Scratch::new();
+    let server = logging(&scratch, "--era legacy --fault unknown-fails");
+    let none = "{\"tool\":\"none\"}\n".repeat(3);
+    let fails = r#"{"tool":"fail","arguments":{"message":"no"}}"#;
+    let input = format!("{}{none}{fails}\n", echoes(1));
+    let outcome = batch(&scratch, &server, &["--keep-going"], &input);
+    let found = outcomes(&outcome);
+    let exits: Vec<_> = found.values().map(|line| line["exit"].as_u64().unwrap()).collect();
+    assert_eq!(exits, [0, 3, 3, 3, 1], "{}", outcome.out);
+    assert_eq!(received(&scratch, "tools/list"), 1);
 }
 
 /// A list that was remembered is asked for anew, once, before it says that a tool is not there.
@@ -247,7 +273,8 @@ fn a_tool_that_is_new_is_looked_up_once() {
     assert_eq!(run(&mut scratch.mcpmini(["tools", &server])).code, 0);
     let before = received(&scratch, "tools/list");
     let none = "{\"tool\":\"none\"}\n".repeat(3);
-    let outcome = batch(&scratch, &server, &["--keep-going"], &format!("{}{none}", echoes(1)));
+    let flags = ["--keep-going", "--check-arguments"];
+    let outcome = batch(&scratch, &server, &flags, &format!("{}{none}", echoes(1)));
     assert_eq!(outcome.code, 3, "{}", outcome.err);
     assert_eq!(received(&scratch, "tools/list"), before + 1);
 }
@@ -278,7 +305,7 @@ fn a_server_without_a_list_judges_by_itself() {
             _ => none(),
         }
     });
-    let outcome = batch(&scratch, &server, &[], &echoes(3));
+    let outcome = batch(&scratch, &server, &["--check-arguments"], &echoes(3));
     assert_eq!((outcome.code, ids(&outcome).len()), (0, 3), "{}", outcome.err);
 }
 
@@ -449,8 +476,8 @@ fn lists_are_repeated_and_calls_are_not() {
     check(call, &["--retry", "0", "--no-schema"], 5, "tools/call", 1);
     check(call, &["--retry", "3", "--no-schema"], 5, "tools/call", 1);
     check(call, &["--no-schema"], 5, "tools/call", 1);
-    // The tools are listed before the call, which is then not sent.
-    check(call, &[], 4, "tools/call", 0);
+    // The tools are listed before a call that is to be checked, which is then not sent.
+    check(call, &["--check-arguments"], 4, "tools/call", 0);
 }
 
 /// A server that cannot live is not started without end, and the lines do not wait for it.
@@ -518,6 +545,18 @@ fn a_call_that_was_lost_is_repeated_only_where_that_does_no_harm() {
 }
 
 // ------------------------------------------------------------------------------------ signals
+
+/// Time that is up is up for whoever reads the outcomes, too.
+#[test]
+fn a_stalled_reader_does_not_hold_up_the_limit() {
+    let scratch = Scratch::new();
+    let line = r#"{"tool":"text","arguments":{"bytes":1000000}}"#;
+    let path = scratch.write("input", format!("{line}\n").repeat(3));
+    let mut command = scratch.mcpmini(["batch", &demo(""), &path, "-T1s"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_until("the end", || child.try_wait().unwrap().is_some());
+    assert_eq!(child.wait().unwrap().code(), Some(124));
+}
 
 /// After a signal every line that was read has an outcome, and the calls are taken back.
 #[test]

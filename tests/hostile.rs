@@ -218,11 +218,19 @@ fn a_list_without_end_is_cut_off() {
 
 #[test]
 fn what_is_no_tool_result_is_no_success() {
-    for result in ["null", "[]", "\"done\"", "7"] {
+    let contents = ["\"done\"", "{}", "7"].map(|it| format!(r#"{{"content":{it}}}"#));
+    for result in ["null", "[]", "\"done\"", "7"].into_iter().chain(contents.iter().map(|it| &**it))
+    {
         let answer = format!(r#"echo '{{"jsonrpc":"2.0","id":1,"result":{result}}}'"#);
         for form in ["text", "json", "raw"] {
             check(&call(&format!("read -r _; {answer}"), &["{}", "-o", form]), 6, "");
         }
+        let scratch = Scratch::new();
+        let script = scratch.write("server.sh", format!("read -r _; {answer}"));
+        let line = scratch.write("line", r#"{"tool":"t"}"#);
+        let batch = ["batch", &format!("exec:sh {script}"), &line, "--protocol", "2026-07-28"];
+        let outcome = run(&mut scratch.mcpmini(batch));
+        assert!(outcome.code == 6 && outcome.out.contains("no tool result"), "{}", outcome.out);
     }
 }
 
@@ -293,4 +301,21 @@ fn a_call_whose_answer_nobody_reads_can_be_ended() {
     check_stuck(&["text", "bytes=1000000"], Some(Signal::TERM), 143);
     check_stuck(&["log", "lines=20000", "-o", "events"], Some(Signal::TERM), 143);
     check_stuck(&["text", "bytes=1000000", "-T", "1s"], None, 124);
+}
+
+/// A signal that comes while a warning waits for its reader ends the call, and not only the wait.
+#[test]
+fn a_signal_is_not_lost_on_a_warning_that_nobody_reads() {
+    let scratch = Scratch::new();
+    let script = scratch.write("server.sh", "echo garbage; touch started; exec sleep 60");
+    let (_reader, writer) = std::io::pipe().unwrap();
+    rustix::io::ioctl_fionbio(&writer, true).unwrap();
+    while rustix::io::write(&writer, &[b'x'; 4096]).is_ok() {}
+    let mut command = scratch.mcpmini(["ping", &format!("exec:sh {script}")]);
+    let mut child = command.stdout(Stdio::null()).stderr(writer).spawn().unwrap();
+    wait_until("the server", || scratch.path("started").exists());
+    std::thread::sleep(Duration::from_millis(300));
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    wait_until("the end", || child.try_wait().unwrap().is_some());
+    assert_eq!(child.wait().unwrap().signal(), Some(15));
 }

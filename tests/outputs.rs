@@ -97,6 +97,19 @@ fn closed_streams_get_nothing_that_is_meant_for_others() {
     assert_eq!((outcome.code, outcome.out.as_str()), (0, "hi\n"));
 }
 
+/// A closed input is no empty one: nothing is sent, or taken for done.
+#[test]
+fn a_closed_input_is_told() {
+    for command in ["call files echo text=@-", "call files echo -", "batch files -"] {
+        let outcome = redirected(command, "<&-");
+        let told = outcome.err.contains("cannot read standard input: it is closed");
+        assert!(outcome.code == 2 && told, "{command}: {} {}", outcome.code, outcome.err);
+        let outcome = redirected(command, "</dev/null");
+        assert!(!outcome.err.contains("closed"), "{command}: {}", outcome.err);
+    }
+    assert_eq!(redirected("call files echo text=hi", "<&-").code, 0);
+}
+
 /// Who throws the answer away has not lost it.
 #[test]
 fn an_answer_may_be_thrown_away() {

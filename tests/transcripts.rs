@@ -278,6 +278,7 @@ fn failure_text(failure: &Failure) -> String {
         Failure::Invalid(_) => "invalid".to_owned(),
         Failure::NoCommonRevision(theirs) => format!("no common revision {}", theirs.join(",")),
         Failure::NotOpened(error) => format!("not opened {}", error.code),
+        Failure::Unopened(why) => format!("unopened {}", failure_text(why)),
         Failure::TooManyRounds => "too many rounds".to_owned(),
         Failure::Unanswered(question) => format!("unanswered {}", question.method),
         Failure::Unsubscribed => "unsubscribed".to_owned(),
@@ -328,7 +329,7 @@ fn refused(id: Option<u64>, rest: &str) -> Refused {
 
 fn fault(text: &str) -> Fault {
     let kind = FaultKind::Lost;
-    Fault { kind, text: text.to_owned(), sent: Sent::Maybe }
+    Fault::new(kind, text, Sent::Maybe)
 }
 
 fn milliseconds(text: &str) -> Duration {

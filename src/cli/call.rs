@@ -137,7 +137,7 @@ fn rehearse(
             return Err(needs_schema(&call.tool));
         }
         true => None,
-        false => dry_run::stored_tool(contact, &call.tool, words.needs_schema())?,
+        false => dry_run::stored_tool(contact, &call.tool, is_judged(call, words))?,
     };
     let (params, mirrored) = prepare(call, words, contents, tool.as_ref(), contact)?;
     let is_asked = contact.known_revision().is_some_and(|known| known.tasks == Tasks::Asked);
@@ -196,10 +196,16 @@ async fn known_tool(
     let mirrors = contact.is_http() && revision.is_some_and(|revision| revision.mirrored_headers);
     let tasks = call.task && revision.is_some_and(|revision| revision.tasks == Tasks::Asked);
     let retries = 0 < contact.policy().asked;
-    match mirrors || tasks || retries || call.check_output || words.needs_schema() {
+    match mirrors || tasks || retries || call.check_output || is_judged(call, words) {
         true => Catalog::find(contact, &call.tool).await.map(Some),
         false => Catalog::glance(contact, &call.tool).await.map(|_| None),
     }
+}
+
+/// Whether the arguments are read by the tool's schema. JSON is sent as it is written, unless it is to be
+/// checked.
+fn is_judged(call: &Call, words: &Words) -> bool {
+    words.needs_schema() || call.check_arguments
 }
 
 /// The schema that the structured answer must fit. A tool without one cannot be checked, which is
@@ -223,7 +229,7 @@ pub(super) fn prepare(
     contact: &Contact<'_>,
 ) -> Result<(Params, Vec<(String, String)>), Error> {
     // The same words are judged in the same way whether the tool happens to be known or not.
-    let schema = tool.filter(|_| words.needs_schema()).map(Tool::schema);
+    let schema = tool.filter(|_| is_judged(call, words)).map(Tool::schema);
     let options = Options { check: !call.no_check };
     let arguments = arguments::build(words, contents, schema.as_ref(), options)?;
     let annotated = tool.filter(|_| contact.is_http());

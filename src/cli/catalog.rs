@@ -3,6 +3,7 @@
 use super::contact::Contact;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
+use super::explain::SLOW;
 use super::listing;
 use crate::protocol::Revision;
 use crate::protocol::headers;
@@ -229,10 +230,15 @@ fn texts(pages: &[Json]) -> impl Iterator<Item = &str> + Clone {
 pub(super) fn unsent(error: Error) -> Error {
     let message = format!("the tools could not be listed: {}", error.message);
     match (error.phase, error.exit) {
-        (Some(Phase::Request), Exit::Lost) => {
-            Error { exit: Exit::Unreachable, message, hint: None, ..error }.retryable(true)
-        }
-        (Some(Phase::Request), Exit::Timeout) => Error { message, ..error },
+        (Some(Phase::Request), Exit::Lost) => Error { exit: Exit::Unreachable, message, ..error }
+            .retryable(true)
+            .hint("the call itself was not sent; try again"),
+        (Some(Phase::Request), Exit::Timeout) => match error.hint.as_deref() {
+            Some(SLOW) => Error { message, ..error }
+                .hint("the call itself was not sent; --timeout gives the server more time"),
+            // Somebody knows better.
+            _ => Error { message, ..error },
+        },
         _ => error,
     }
     .sent(Sent::No)

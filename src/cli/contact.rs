@@ -208,6 +208,7 @@ impl<'a> Contact<'a> {
         }
         let place = Place {
             stdio: matches!(self.server.endpoint, Endpoint::Stdio(_)),
+            is_open: self.watcher.opened().is_some(),
             server: &self.server.name,
             max_time: self.max_time,
             why_unanswered: self.watcher.why_refused(),

@@ -9,7 +9,7 @@ use crate::config::ConfigError;
 use crate::protocol::Revision;
 use crate::protocol::json;
 use crate::protocol::jsonrpc::{ErrorObject, Malformed, Unusual};
-use crate::protocol::message::{Ending, FaultKind, Refused, Sent};
+use crate::protocol::message::{Ending, Fault, FaultKind, Refused, Sent};
 use crate::protocol::model::task;
 use crate::protocol::session::{Failure, Limit, Oddity, TimedOut};
 use crate::trust::TrustError;
@@ -19,6 +19,8 @@ use crate::trust::TrustError;
 pub(super) struct Place<'a> {
     /// Whether the server is a process that we started.
     pub(super) stdio: bool,
+    /// Whether the session was open.
+    pub(super) is_open: bool,
     /// The server, as the command line names it.
     pub(super) server: &'a str,
     /// The limit on everything.
@@ -78,59 +80,106 @@ fn failed(failure: Failure, place: &Place<'_>) -> Error {
         Failure::TimedOut(timed_out) => timeout(timed_out, place),
         Failure::Refused(refused) => self::refused(&refused, place),
         Failure::NoResponse { id, how } => no_response(id, &how, place),
-        Failure::Broken(fault) => {
-            let phase = match fault.kind {
-                FaultKind::Unreachable if place.stdio => Phase::Start,
-                FaultKind::Unreachable => Phase::Connect,
-                FaultKind::Lost if fault.sent == Sent::No => Phase::Start,
-                FaultKind::Lost | FaultKind::Protocol => Phase::Request,
-            };
-            let error = Error::from(fault).phase(phase);
-            match error.exit {
-                Exit::Lost => error.hint("the request went out, so it may have run"),
-                _ => error,
-            }
-        }
+        Failure::Broken(fault) => broken(fault, place),
+        Failure::Unopened(why) => unopened(failed(*why, place)),
         Failure::Malformed(malformed) => {
             let text =
                 format!("the answer is no JSON-RPC response: {}", malformed_text(&malformed));
-            Error::new(Exit::Protocol, text).phase(Phase::Request).sent(Sent::Yes)
+            let error = Error::new(Exit::Protocol, text).phase(Phase::Request).sent(Sent::Yes);
+            error.hint(TRACE)
         }
         Failure::Invalid(invalid) => {
             let text = format!("the server sent invalid JSON: {}", invalid.reason);
-            Error::new(Exit::Protocol, text).phase(Phase::Request).sent(Sent::Yes)
+            let error = Error::new(Exit::Protocol, text).phase(Phase::Request).sent(Sent::Yes);
+            error.hint(TRACE)
         }
-        Failure::NoCommonRevision(theirs) => {
-            let ours: Vec<&str> = Revision::all().iter().map(|revision| revision.date).collect();
-            let theirs = match theirs.is_empty() {
-                true => "does not say which revisions it speaks".to_owned(),
-                false => format!("speaks {}", theirs.join(", ")),
-            };
-            let ours = ours.join(", ");
-            let text = format!(
-                "no common protocol revision: the server {theirs}; this client speaks {ours}"
-            );
-            Error::new(Exit::Protocol, text).phase(Phase::Negotiate).sent(Sent::No)
-        }
+        Failure::NoCommonRevision(theirs) => no_common_revision(&theirs),
         Failure::NotOpened(error) => {
-            let explained = Error::from(&error).phase(Phase::Negotiate).sent(Sent::No);
-            explained.hint("the server refused to open a session")
+            unopened(Error::from(&error)).hint("another revision may do; see --protocol")
         }
         Failure::Unanswered(question) => {
             questions::asked(&question, place.why_unanswered.as_deref())
         }
-        Failure::Unsubscribed => {
-            Error::new(Exit::Lost, "the server has ended the subscription").phase(Phase::Request)
-        }
+        Failure::Unsubscribed => Error::new(Exit::Lost, "the server has ended the subscription")
+            .phase(Phase::Request)
+            .hint("what has changed since is not known; watch it again"),
         Failure::Unwanted => {
             Error::new(Exit::Trust, "the server is not what was accepted").phase(Phase::Trust)
         }
         Failure::Reported { report, .. } => Error::from_json(report.as_str()),
         Failure::TooManyRounds => {
             let text = "the server asks for input again and again";
-            Error::new(Exit::Protocol, text).phase(Phase::Request).sent(Sent::Yes)
+            let error = Error::new(Exit::Protocol, text).phase(Phase::Request).sent(Sent::Yes);
+            error.hint("it may not take the answers that it is given; -v shows what it asks")
         }
     }
+}
+
+/// What to do about an answer that makes no sense.
+const TRACE: &str = "--trace FILE keeps what was sent and what came";
+
+/// What to do about a request that was not answered in time.
+pub(super) const SLOW: &str = "it may have run; --timeout gives it more time";
+
+/// What is known about a request that went out.
+const MAY_HAVE_RUN: &str = "the request went out, so it may have run";
+
+/// The connection failed.
+fn broken(fault: Fault, place: &Place<'_>) -> Error {
+    let is_lost = fault.kind == FaultKind::Lost;
+    let (phase, when, hint) = match (fault.kind, fault.sent) {
+        (FaultKind::Unreachable, _) if place.stdio => (Phase::Start, "", None),
+        (FaultKind::Unreachable, _) => (Phase::Connect, "", None),
+        (_, Sent::No) if !place.is_open => {
+            let hint = match place.stdio {
+                true => "does it run by itself, wait for input, and write MCP to standard output?",
+                false => "is an MCP server there? it may be about to start or to end",
+            };
+            (Phase::Negotiate, "before the session was open", Some(hint))
+        }
+        (_, Sent::No) => (Phase::Request, "before the request was sent", Some("try again")),
+        (_, Sent::Maybe | Sent::Yes) => {
+            (Phase::Request, "before the answer came", Some(MAY_HAVE_RUN))
+        }
+    };
+    let mut error = Error::from(fault).phase(phase);
+    if is_lost {
+        error.message = format!("{}, {when}", error.message);
+    }
+    match (&error.hint, hint) {
+        (None, Some(hint)) if is_lost => error.hint(hint),
+        (None, _) if error.exit == Exit::Protocol => error.hint(TRACE),
+        _ => error,
+    }
+}
+
+/// What kept a session from being opened: the call was never sent.
+fn unopened(why: Error) -> Error {
+    let exit = if why.exit == Exit::Lost { Exit::Unreachable } else { why.exit };
+    // Who is refused for want of a token is told by that what to do.
+    let message = match exit {
+        Exit::Auth => why.message,
+        _ => format!("the session could not be opened: {}", why.message),
+    };
+    let hint = match why.hint.as_deref() {
+        None | Some(MAY_HAVE_RUN) => Some("try again later".to_owned()),
+        Some(_) => why.hint,
+    };
+    let error = Error { exit, message, phase: Some(Phase::Negotiate), hint, ..why };
+    error.sent(Sent::No).retryable(exit.is_retryable())
+}
+
+fn no_common_revision(theirs: &[String]) -> Error {
+    let ours: Vec<&str> = Revision::all().iter().map(|revision| revision.date).collect();
+    let theirs = match theirs {
+        [] => "does not say which revisions it speaks".to_owned(),
+        theirs => format!("speaks {}", theirs.join(", ")),
+    };
+    let ours = ours.join(", ");
+    let text =
+        format!("no common protocol revision: the server {theirs}; this client speaks {ours}");
+    let error = Error::new(Exit::Protocol, text).phase(Phase::Negotiate).sent(Sent::No);
+    error.hint("leave out --protocol, or update whichever is older")
 }
 
 fn timeout(timed_out: TimedOut, place: &Place<'_>) -> Error {
@@ -143,15 +192,21 @@ fn timeout(timed_out: TimedOut, place: &Place<'_>) -> Error {
                 place.server
             ),
             if place.stdio { Phase::Start } else { Phase::Connect },
-            "see --start-timeout",
-        ),
-        Limit::Idle if timed_out.streaming => (
-            format!("SSE response timeout after {milliseconds}ms"),
-            Phase::Request,
-            "see --timeout",
+            match place.stdio {
+                true => {
+                    "it runs, and has not answered: is it an MCP server? --start-timeout gives it \
+                     more time"
+                }
+                false => "--start-timeout gives it more time",
+            },
         ),
         Limit::Idle => {
-            (format!("Request timeout after {milliseconds}ms"), Phase::Request, "see --timeout")
+            let what = if timed_out.streaming { "SSE response" } else { "Request" };
+            let hint = match timed_out.sent {
+                true => SLOW,
+                false => "--timeout gives it more time",
+            };
+            (format!("{what} timeout after {milliseconds}ms"), Phase::Request, hint)
         }
         Limit::Total => {
             let phase = if timed_out.sent { Phase::Request } else { Phase::Start };
@@ -171,7 +226,9 @@ fn refused(refused: &Refused, place: &Place<'_>) -> Error {
             "redirects are followed only by 307 or 308, and only within one origin; use the new address"
         }
         429 | 503 => "try again later",
-        _ => return error,
+        502 | 504 => "what is in front of the server does not reach it; try again later",
+        500.. => MAY_HAVE_RUN,
+        _ => TRACE,
     };
     error.hint(hint)
 }
@@ -183,7 +240,7 @@ fn elsewhere(error: Error, place: &Place<'_>) -> Error {
         Some(origin) => error.hint(format!(
             "is this the address of an MCP endpoint? to look for one: mcpmini discover {origin}"
         )),
-        None => error,
+        None => error.hint("is this the address of an MCP endpoint?"),
     }
 }
 
@@ -192,8 +249,7 @@ fn no_response(id: u64, how: &Ending, place: &Place<'_>) -> Error {
     let error = match how {
         Ending::Early(why) => {
             let why = if why.is_empty() { "the stream ended" } else { why };
-            let error = Error::new(Exit::Lost, format!("{text}: {why}"));
-            error.hint("the request went out, so it may have run")
+            Error::new(Exit::Lost, format!("{text}: {why}")).hint(MAY_HAVE_RUN)
         }
         Ending::NoAnswer(why) => {
             elsewhere(Error::new(Exit::Protocol, format!("{text}: {why}")), place)
@@ -253,7 +309,18 @@ fn malformed_text(malformed: &Malformed) -> String {
 /// An error of the configuration.
 pub(super) fn config(error: ConfigError) -> Error {
     let exit = if error.is_usage() { Exit::Usage } else { Exit::Config };
-    Error::new(exit, error.to_string()).phase(Phase::Config).sent(Sent::No)
+    let explained = Error::new(exit, error.to_string()).phase(Phase::Config).sent(Sent::No);
+    match error {
+        ConfigError::Unknown { suggestion: None, .. } => explained.hint(
+            "a word is a name, unless it is a URL or has a / or a blank: write https://…, or a command as \
+             exec:'COMMAND ARG…'",
+        ),
+        ConfigError::Disabled { .. } => explained.hint("take \"disabled\" out of its definition"),
+        ConfigError::Malformed { .. } | ConfigError::Invalid { .. } => {
+            explained.hint("`mcpmini config check` names every mistake with its line and column")
+        }
+        _ => explained,
+    }
 }
 
 /// A server that must not be used.
@@ -264,15 +331,125 @@ pub(super) fn trust(error: TrustError) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::message::Fault;
     use crate::protocol::session::Fate;
+
+    fn place(stdio: bool, is_open: bool) -> Place<'static> {
+        let origin = (!stdio).then(|| "https://h".to_owned());
+        Place { stdio, is_open, server: "s", max_time: None, why_unanswered: None, origin }
+    }
+
+    /// What failed, at which stage, and what to do about it.
+    #[track_caller]
+    fn check(failure: Failure, place: &Place<'_>, exit: Exit, phase: &str, text: &str, hint: &str) {
+        let error = no_result(NoResult::Failed(failure), place);
+        let phase_told = error.phase.map(Phase::word);
+        assert_eq!((error.exit, phase_told, error.message.as_str()), (exit, Some(phase), text));
+        assert!(error.hint.as_deref().is_some_and(|told| told.contains(hint)), "{:?}", error.hint);
+    }
+
+    #[test]
+    fn a_lost_connection_tells_its_stage_and_what_to_do() {
+        let closed = |sent| {
+            Failure::Broken(Fault::new(FaultKind::Lost, "Transport closed (exit status 3)", sent))
+        };
+        let (process, remote) = (place(true, false), place(false, false));
+        let text = "Transport closed (exit status 3), before the session was open";
+        check(closed(Sent::No), &process, Exit::Unreachable, "negotiate", text, "by itself");
+        check(closed(Sent::No), &remote, Exit::Unreachable, "negotiate", text, "an MCP server");
+        let text = "Transport closed (exit status 3), before the request was sent";
+        check(closed(Sent::No), &place(true, true), Exit::Unreachable, "request", text, "again");
+        let text = "Transport closed (exit status 3), before the answer came";
+        check(closed(Sent::Maybe), &process, Exit::Lost, "request", text, "may have run");
+
+        let unreachable =
+            || Failure::Broken(Fault::new(FaultKind::Unreachable, "x", Sent::No).hint("do that"));
+        check(unreachable(), &process, Exit::Unreachable, "start", "x", "do that");
+        check(unreachable(), &remote, Exit::Unreachable, "connect", "x", "do that");
+        let garbage = Failure::Broken(Fault::new(FaultKind::Protocol, "x", Sent::Maybe));
+        check(garbage, &remote, Exit::Protocol, "request", "x", "--trace");
+    }
+
+    #[test]
+    fn a_refusal_tells_its_stage_and_what_to_do() {
+        let remote = place(false, false);
+        let refused = |status| {
+            Failure::Refused(Box::new(Refused { status, text: "x".into(), ..Refused::default() }))
+        };
+        for (status, exit, hint) in [
+            (302, Exit::Rpc, "redirects"),
+            (400, Exit::Rpc, "--trace"),
+            (401, Exit::Auth, "token"),
+            (403, Exit::Auth, "token"),
+            (404, Exit::Rpc, "mcpmini discover https://h"),
+            (405, Exit::Rpc, "mcpmini discover https://h"),
+            (413, Exit::Rpc, "--trace"),
+            (429, Exit::Unreachable, "later"),
+            (500, Exit::Lost, "may have run"),
+            (502, Exit::Unreachable, "in front of the server"),
+            (503, Exit::Unreachable, "later"),
+            (504, Exit::Unreachable, "in front of the server"),
+        ] {
+            let text = format!("HTTP {status}: x");
+            check(refused(status), &remote, exit, "request", &text, hint);
+        }
+        // The greeting was refused: whatever the status says, the call was never sent.
+        let text = "the session could not be opened: HTTP 500: x";
+        check(refused(500).unsent(), &remote, Exit::Unreachable, "negotiate", text, "later");
+        let text = "the session could not be opened: HTTP 404: x";
+        check(
+            refused(404).unsent(),
+            &remote,
+            Exit::Rpc,
+            "negotiate",
+            text,
+            "mcpmini discover https://h",
+        );
+        check(refused(401).unsent(), &remote, Exit::Auth, "negotiate", "HTTP 401: x", "token");
+    }
+
+    #[test]
+    fn what_has_no_answer_tells_its_stage_and_what_to_do() {
+        let (process, remote) = (place(true, false), place(false, false));
+        let no_response = |how| Failure::NoResponse { id: 2, how };
+        let early = || no_response(Ending::Early(String::new()));
+        let text = "No response received for request ID 2: the stream ended";
+        check(early(), &remote, Exit::Lost, "request", text, "may have run");
+        let text = format!("the session could not be opened: {text}");
+        check(early().unsent(), &remote, Exit::Unreachable, "negotiate", &text, "later");
+        let text = "No response received for request ID 2: x";
+        let html = no_response(Ending::NoAnswer("x".into()));
+        check(html, &remote, Exit::Protocol, "request", text, "mcpmini discover https://h");
+
+        let after = std::time::Duration::from_millis(300);
+        let late =
+            |limit, sent| Failure::TimedOut(TimedOut { limit, after, sent, streaming: false });
+        let text = "Connection to MCP server \"s\" timed out after 300ms";
+        let start = late(Limit::Start, false);
+        check(start.clone(), &process, Exit::Timeout, "start", text, "is it an MCP server?");
+        check(start, &remote, Exit::Timeout, "connect", text, "--start-timeout");
+        let idle = late(Limit::Idle, true);
+        check(
+            idle,
+            &remote,
+            Exit::Timeout,
+            "request",
+            "Request timeout after 300ms",
+            "may have run",
+        );
+        let text = "the server has ended the subscription";
+        check(Failure::Unsubscribed, &remote, Exit::Lost, "request", text, "again");
+        let text = "the server asks for input again and again";
+        check(Failure::TooManyRounds, &remote, Exit::Protocol, "request", text, "-v");
+        let refusal = Failure::NotOpened(ErrorObject::method_not_found());
+        let text = "the session could not be opened: MCP error -32601: Method not found";
+        check(refusal, &remote, Exit::Rpc, "negotiate", text, "--protocol");
+    }
 
     /// A script decides by the exit code what the client decides by the fate of a request: whether
     /// it may be sent again.
     #[test]
     fn exit_codes_and_fates_agree() {
-        let place =
-            Place { stdio: true, server: "s", max_time: None, why_unanswered: None, origin: None };
+        let place = place(true, true);
         let check = |failure: Failure| {
             let fate = failure.fate();
             let exit = no_result(NoResult::Failed(failure.clone()), &place).exit;
@@ -285,7 +462,7 @@ mod tests {
         };
         for kind in [FaultKind::Unreachable, FaultKind::Lost, FaultKind::Protocol] {
             for sent in [Sent::No, Sent::Maybe, Sent::Yes] {
-                check(Failure::Broken(Fault { kind, text: String::new(), sent }));
+                check(Failure::Broken(Fault::new(kind, "", sent)));
             }
         }
         for status in [302, 400, 401, 403, 404, 405, 429, 500, 501, 502, 503, 504, 505] {
@@ -296,6 +473,8 @@ mod tests {
         check(Failure::NoCommonRevision(Vec::new()));
         check(Failure::NotOpened(ErrorObject::method_not_found()));
         check(Failure::TooManyRounds);
+        check(Failure::NoResponse { id: 1, how: Ending::Early(String::new()) }.unsent());
+        check(Failure::Refused(Box::new(Refused { status: 500, ..Refused::default() })).unsent());
         let after = std::time::Duration::ZERO;
         for limit in [Limit::Start, Limit::Idle, Limit::Total] {
             let timed_out = TimedOut { limit, after, sent: true, streaming: false };

@@ -49,10 +49,14 @@ async fn log_in(run: &Run<'_>, contact: &mut Contact<'_>) -> Result<Exit, Error>
     // Servers that let everybody open a session mostly let not everybody see the tools.
     let asked = contact.try_request(method::LIST_TOOLS, Params::new(), Vec::new()).await?;
     // A server without tools, or one that fails in another way, may still have been logged in to.
-    if let Err(no_result @ (NoResult::Failed(Failure::Refused(_)) | NoResult::Interrupted { .. })) =
-        asked
-    {
-        return Err(contact.explain(no_result));
+    if let Err(no_result) = asked {
+        let ends_it = match &no_result {
+            NoResult::Failed(failure) => matches!(failure.cause(), Failure::Refused(_)),
+            other => matches!(other, NoResult::Interrupted { .. }),
+        };
+        if ends_it {
+            return Err(contact.explain(no_result));
+        }
     }
     let authorizer = contact.authorizer()?;
     if authorizer.record().is_none() {

@@ -1,6 +1,7 @@
 //! Panics: defects of this program, or of a library that does without an operating system that does
 //! not give it what it needs. They are told like every other error.
 
+use std::fs::File;
 use std::panic::{PanicHookInfo, set_hook, take_hook};
 
 use super::errors::Error;
@@ -34,12 +35,18 @@ fn error(panic: &PanicHookInfo<'_>) -> Error {
     let what = text.unwrap_or("a panic");
     let place = panic.location().map(|place| format!(" ({}:{})", file(place.file()), place.line()));
     let text = format!("internal error: {what}{}", place.unwrap_or_default());
-    Error::new(Exit::Bug, text).hint(match what.contains("Too many open files") {
+    Error::new(Exit::Bug, text).hint(match is_full() {
         true => "this process may open too few files: see `ulimit -n`",
         // The static binary has no tables to walk the stack by.
         false if cfg!(target_env = "musl") => "please report it",
         false => "please report it, with RUST_BACKTRACE=1",
     })
+}
+
+/// Whether no more files can be opened, which libraries take for impossible.
+fn is_full() -> bool {
+    let opened = File::open("/dev/null").map_err(|error| error.raw_os_error());
+    matches!(opened, Err(Some(libc::EMFILE | libc::ENFILE)))
 }
 
 /// The path of a source file without the directories of whoever built the program.

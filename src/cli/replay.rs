@@ -26,6 +26,7 @@ pub(super) async fn run(run: &Run<'_>, wanted: &Wanted) -> Result<Exit, Error> {
         let text = format!("the trace {} cannot be replayed: {bad}", path.display());
         Error::new(Exit::Config, text).phase(Phase::Config)
     })?;
+    sources::check_threads()?;
     let lines = Lines::new(run.limits().message);
     let mut input = Input { stdin: Unblock::new(std::io::stdin()), lines };
     loop {

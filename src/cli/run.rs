@@ -48,8 +48,18 @@ pub(super) struct Run<'a> {
     warnings: Warnings,
     tracer: OnceCell<Tracer>,
     endings: Endings,
-    /// How many signals have come, and the number of the last one.
-    interruptions: Cell<(u32, i32)>,
+    interruptions: Cell<Interruptions>,
+}
+
+/// The signals that asked us to end.
+#[derive(Debug, Clone, Copy, Default)]
+struct Interruptions {
+    /// How many have come.
+    came: u32,
+    /// How many of them those know of who end the run.
+    told: u32,
+    /// The number of the last one.
+    last: i32,
 }
 
 impl<'a> Run<'a> {
@@ -108,15 +118,12 @@ impl<'a> Run<'a> {
     /// The number of the next signal that asks us to end. Everybody who waits is told; all must
     /// wait in one task.
     pub(super) async fn interrupted(&self) -> i32 {
-        let seen = self.interruptions.get().0;
-        loop {
-            self.note_signals();
-            match self.interruptions.get() {
-                (count, signal) if seen < count => return signal,
-                // Whoever is woken first takes it; the others see that it was counted.
-                _ => self.endings.came().await,
-            }
+        let told = self.interruptions.get().told;
+        while self.noted().came <= told {
+            // Whoever is woken first takes it; the others see that it was counted.
+            self.endings.came().await;
         }
+        self.tell_noted()
     }
 
     /// Waits for something, unless a signal or the limit for everything comes first.
@@ -132,21 +139,38 @@ impl<'a> Run<'a> {
         async { Ok(wanted.await) }.or(interrupted).or(late).await
     }
 
-    /// Takes note of the signals that have come.
-    fn note_signals(&self) {
+    /// The signals, with those that have come just now.
+    fn noted(&self) -> Interruptions {
         while let Some(signal) = self.endings.take() {
-            self.interruptions.set((self.interruptions.get().0 + 1, signal));
+            let before = self.interruptions.get();
+            self.interruptions.set(Interruptions { came: before.came + 1, last: signal, ..before });
         }
+        self.interruptions.get()
     }
 
-    /// What has ended the run while nobody could wait for it, as an error.
+    /// The number of the last signal, to somebody who ends the run for it.
+    fn tell_noted(&self) -> i32 {
+        let noted = self.interruptions.get();
+        self.interruptions.set(Interruptions { told: noted.came, ..noted });
+        noted.last
+    }
+
+    /// Whether something has ended the run while nobody could wait for it. Who asks has to do with
+    /// something else: a signal is left to those who wait for one.
+    pub(super) fn is_over(&self) -> bool {
+        self.endings.has_come() || self.interruptions.get().came > 0 || self.is_late()
+    }
+
+    /// What has ended the run while nobody could wait for it, as an error to end with.
     pub(super) fn over(&self) -> Option<Error> {
-        self.note_signals();
-        if let (1.., signal) = self.interruptions.get() {
-            return Some(explain::interrupted(signal));
+        if self.noted().came > 0 {
+            return Some(explain::interrupted(self.tell_noted()));
         }
-        let is_late = self.deadline.is_some_and(|deadline| deadline <= Instant::now());
-        is_late.then(|| explain::expired(self.settings.max_time))
+        self.is_late().then(|| explain::expired(self.settings.max_time))
+    }
+
+    fn is_late(&self) -> bool {
+        self.deadline.is_some_and(|deadline| deadline <= Instant::now())
     }
 
     /// Says something that people may want to know, once.
@@ -192,7 +216,7 @@ impl<'a> Run<'a> {
     /// Says something of which not every character is ours.
     pub(super) fn say_foreign(&self, text: &str) {
         // Who has closed standard error does not want to hear it.
-        let _ = Stream::Stderr.write_text(text, &|| self.over().is_none());
+        let _ = Stream::Stderr.write_text(text, &|| !self.is_over());
     }
 
     /// Reports an error. An interrupted call says nothing: its caller knows.
@@ -214,7 +238,7 @@ impl<'a> Run<'a> {
             true => self.say_foreign(text),
             // It was freed of control characters where it was made, and then coloured.
             false => {
-                let _ = Stream::Stderr.write(text.as_bytes(), &|| self.over().is_none());
+                let _ = Stream::Stderr.write(text.as_bytes(), &|| !self.is_over());
             }
         }
     }

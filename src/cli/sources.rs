@@ -10,6 +10,7 @@ use super::exit::Exit;
 use super::run::Run;
 use crate::env::Secret;
 use crate::env::streams::{self, Unread};
+use crate::env::threads;
 use crate::protocol::arguments::{Input, Source};
 use crate::protocol::message::Sent;
 
@@ -25,8 +26,27 @@ pub(super) fn read_all(run: &Run<'_>, inputs: &[Input]) -> Result<Vec<Vec<u8>>, 
     inputs.iter().map(read).collect()
 }
 
+/// Errors when standard input is wanted and was closed (`<&-`).
+pub(super) fn check_input() -> Result<(), Error> {
+    match streams::has_input() {
+        true => Ok(()),
+        false => Err(Error::usage("cannot read standard input: it is closed")),
+    }
+}
+
+/// Errors when there can be no thread to read an input with, or to write an output.
+pub(super) fn check_threads() -> Result<(), Error> {
+    threads::check().map_err(|error| {
+        let error = Error::new(Exit::Unreachable, format!("cannot start a thread: {error}"));
+        error
+            .phase(Phase::Start)
+            .hint("`ulimit -u` says how many processes and threads there may be")
+    })
+}
+
 /// Reads standard input to its end.
 pub(super) fn stdin(run: &Run<'_>) -> Result<Vec<u8>, Error> {
+    check_input()?;
     read(run, rustix::stdio::stdin(), "standard input", Error::usage)
 }
 
@@ -67,7 +87,7 @@ fn read(
     shown: &str,
     fail: fn(String) -> Error,
 ) -> Result<Vec<u8>, Error> {
-    streams::read_to_end(from, LIMIT, &|| run.over().is_none()).map_err(|unread| match unread {
+    streams::read_to_end(from, LIMIT, &|| !run.is_over()).map_err(|unread| match unread {
         Unread::TooLong => fail(format!("{shown} is longer than {} MiB", LIMIT >> 20)),
         Unread::Refused(errno) => fail(format!("cannot read {shown}: {}", streams::reason(errno))),
         Unread::GivenUp => match run.over() {

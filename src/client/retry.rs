@@ -62,7 +62,10 @@ impl Policy {
 /// How long the server asks us to wait (RFC 9110, `Retry-After`).
 fn asked_pause(no_result: &NoResult) -> Option<Duration> {
     match no_result {
-        NoResult::Failed(Failure::Refused(refused)) => refused.retry_after.map(Duration::from_secs),
+        NoResult::Failed(failure) => match failure.cause() {
+            Failure::Refused(refused) => refused.retry_after.map(Duration::from_secs),
+            _ => None,
+        },
         _ => None,
     }
 }
@@ -118,7 +121,7 @@ mod tests {
     use crate::protocol::session::{Limit, TimedOut};
 
     fn broken(kind: FaultKind, sent: Sent) -> NoResult {
-        let fault = Fault { kind, text: String::new(), sent };
+        let fault = Fault::new(kind, "", sent);
         NoResult::Failed(Failure::Broken(fault))
     }
 

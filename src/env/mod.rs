@@ -8,6 +8,7 @@ pub mod ending;
 mod secret;
 pub mod signals;
 pub mod streams;
+pub mod threads;
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};

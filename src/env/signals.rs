@@ -64,6 +64,11 @@ impl Endings {
         Some(note[0].into())
     }
 
+    /// Whether there is a signal to take.
+    pub fn has_come(&self) -> bool {
+        self.0.is_some() && NOTED.load(Ordering::SeqCst)
+    }
+
     /// Waits until a signal has come, which somebody else may take. Never ready when all are
     /// ignored.
     pub async fn came(&self) {

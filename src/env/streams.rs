@@ -11,6 +11,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{OFlags, fcntl_getfl};
 use rustix::io::{Errno, fcntl_getfd, read, write};
 use rustix::stdio::{stderr, stdin, stdout};
 
@@ -162,19 +163,26 @@ fn is_ready(descriptor: BorrowedFd<'_>, how: PollFlags, within: Duration) -> Res
 /// Opens what is closed of standard input, output and error. Else the next file that is opened would
 /// take its place, and get what is meant for that.
 ///
-/// In place of standard output comes something that cannot be written to: whoever closes it
-/// (`>&-`) learns that the answer was lost. The standard library, which does the same before `main`,
-/// puts in something that takes every byte and keeps none; so this must come first.
+/// In place of standard output comes something that cannot be written to, and in place of standard
+/// input something that cannot be read: whoever closes them (`>&-`, `<&-`) learns that the answer was
+/// lost, or that there is no input. The standard library, which does the same before `main`, puts in
+/// something that takes every byte, keeps none and is always at its end; so this must come first.
 pub fn occupy_standard_descriptors() {
-    let of_output = stdout().as_raw_fd();
+    let (of_input, of_output) = (stdin().as_raw_fd(), stdout().as_raw_fd());
     for descriptor in [stdin(), stdout(), stderr()] {
         if fcntl_getfd(descriptor).is_err() {
-            let is_written = descriptor.as_raw_fd() != of_output;
+            let number = descriptor.as_raw_fd();
+            let (is_read, is_written) = (number != of_input, number != of_output);
             // It takes the lowest number that is free.
-            let opened = File::options().read(true).write(is_written).open("/dev/null");
+            let opened = File::options().read(is_read).write(is_written).open("/dev/null");
             let _ = opened.map(forget);
         }
     }
+}
+
+/// Whether standard input can be read. Who reads it through the standard library is not told.
+pub fn has_input() -> bool {
+    fcntl_getfl(stdin()).is_ok_and(|flags| flags & OFlags::ACCMODE != OFlags::WRONLY)
 }
 
 /// The text without the characters that steer a terminal: C0 and C1 controls but line feed and

@@ -34,11 +34,13 @@ pub(super) struct Circumstances<'a> {
 pub(super) fn fault(error: &isahc::Error, of: &Circumstances<'_>) -> Fault {
     let told = reasons::reason(&of.records);
     let why = told.unwrap_or_else(|| described(error));
-    let (kind, text) = match of.sent {
-        Sent::No => (FaultKind::Unreachable, unreachable(error.kind(), of, &why)),
+    match of.sent {
+        Sent::No => {
+            let (text, hint) = unreachable(error.kind(), of, &why);
+            Fault::new(FaultKind::Unreachable, text, of.sent).hint(hint)
+        }
         Sent::Maybe | Sent::Yes => broken(error, of, &why),
-    };
-    Fault { kind, text, sent: of.sent }
+    }
 }
 
 /// The description in the error itself. The source is libcurl's error, `[7] Could not connect`.
@@ -51,42 +53,78 @@ fn described(error: &isahc::Error) -> String {
     }
 }
 
-fn unreachable(kind: &ErrorKind, of: &Circumstances<'_>, why: &str) -> String {
+/// What happened to a request that was not sent, and what to do about it.
+fn unreachable(kind: &ErrorKind, of: &Circumstances<'_>, why: &str) -> (String, &'static str) {
     let server = of.server;
     let through = match &of.proxy {
         Some(proxy) => format!(" through the proxy {proxy}"),
         None => String::new(),
     };
     match kind {
-        ErrorKind::NameResolution => format!("cannot find {server}{through}: {why}"),
-        ErrorKind::Timeout => {
-            format!("cannot reach {server}{through}: no connection within {:?}", of.connect_timeout)
+        ErrorKind::NameResolution => {
+            let why = match why.split_once(": ") {
+                // It would only say the name again. That of a proxy is one that was not said yet.
+                Some(("could not resolve" | "could not resolve host", _)) => {
+                    "no address is known for that name"
+                }
+                _ => why,
+            };
+            (
+                format!("cannot find {server}{through}: {why}"),
+                "is the name spelled right, and does a name server answer here?",
+            )
         }
-        ErrorKind::BadServerCertificate => {
-            format!("{server}{UNTRUSTED}{why}; name its authority with --cacert, or use --insecure")
-        }
-        ErrorKind::BadClientCertificate => {
-            format!("the client certificate for {server} cannot be used: {why}")
-        }
-        ErrorKind::InvalidTlsConfiguration => {
-            format!("no encrypted connection to {server}: {why}; check --cacert and SSL_CERT_FILE")
-        }
+        ErrorKind::Timeout => (
+            format!(
+                "cannot reach {server}{through}: no connection within {:?}",
+                of.connect_timeout
+            ),
+            "is the address right, and no firewall in between? --start-timeout gives it more time",
+        ),
+        ErrorKind::BadServerCertificate => (
+            format!("{server}{UNTRUSTED}{why}"),
+            "name its authority with --cacert, or use --insecure",
+        ),
+        ErrorKind::BadClientCertificate => (
+            format!("the client certificate for {server} cannot be used: {why}"),
+            "check --cert and --key",
+        ),
+        ErrorKind::InvalidTlsConfiguration => (
+            format!("no encrypted connection to {server}: {why}"),
+            "check --cacert and SSL_CERT_FILE",
+        ),
         ErrorKind::ConnectionFailed if why.contains("corrupt message") => {
-            format!("no encrypted connection to {server}: {why}; is it an http:// server?")
+            (format!("no encrypted connection to {server}: {why}"), "is it an http:// server?")
         }
-        _ => format!("cannot reach {server}{through}: {why}"),
+        _ => {
+            let hint = match (&of.proxy, why) {
+                (Some(_), _) => "check the proxy: HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY",
+                (None, "connection refused") => {
+                    "nothing listens there: is the server running, and its port the right one?"
+                }
+                _ => "is the server running, and its address the right one?",
+            };
+            (format!("cannot reach {server}{through}: {why}"), hint)
+        }
     }
 }
 
-fn broken(error: &isahc::Error, of: &Circumstances<'_>, why: &str) -> (FaultKind, String) {
+/// The fault of a request that may have been received.
+fn broken(error: &isahc::Error, of: &Circumstances<'_>, why: &str) -> Fault {
     let server = of.server;
     match error.kind() {
         ErrorKind::ProtocolViolation if !why.to_ascii_lowercase().contains("empty reply") => {
-            (FaultKind::Protocol, format!("{server} does not answer in HTTP: {why}"))
+            let text = format!("{server} does not answer in HTTP: {why}");
+            Fault::new(FaultKind::Protocol, text, of.sent).hint("is another service on that port?")
         }
         ErrorKind::InvalidContentEncoding => {
-            (FaultKind::Protocol, format!("the answer of {server} cannot be decoded: {why}"))
+            let text = format!("the answer of {server} cannot be decoded: {why}");
+            Fault::new(FaultKind::Protocol, text, of.sent)
+                .hint("the server, or a proxy before it, mislabels what it sends")
         }
-        _ => (FaultKind::Lost, format!("the connection to {server} was lost: {why}")),
+        _ => {
+            let text = format!("the connection to {server} was lost: {why}");
+            Fault::new(FaultKind::Lost, text, of.sent)
+        }
     }
 }

@@ -71,6 +71,7 @@ fn look(
 ) -> Option<Glance> {
     let until = Instant::now() + patience;
     let mut stream = connect(host, port, known, patience).ok()?;
+    stream.set_write_timeout(Some(patience)).ok()?;
     stream.write_all(request).ok()?;
     let mut head = Vec::new();
     let mut block = [0; 1 << 10];

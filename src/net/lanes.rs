@@ -197,6 +197,7 @@ impl Lanes {
             Some(client) => client,
             None => self.0.build().map_err(|error| {
                 unsent(format!("the HTTP client for {} cannot start: {error}", self.0.server()))
+                    .hint("ulimit says how many threads (-u) and open files (-n) there may be")
             })?,
         };
         Ok(Lane { client: Some(client), shared: self.0.clone() })
@@ -211,7 +212,7 @@ fn texts(headers: &HeaderMap) -> Vec<(&str, &str)> {
 
 /// The fault of a request that was not sent.
 fn unsent(text: String) -> Fault {
-    Fault { kind: FaultKind::Unreachable, text, sent: Sent::No }
+    Fault::new(FaultKind::Unreachable, text, Sent::No)
 }
 
 impl Shared {

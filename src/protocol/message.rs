@@ -162,6 +162,21 @@ pub struct Fault {
     pub text: String,
     /// Whether the request may have reached the server.
     pub sent: Sent,
+    /// What to do about it, for people.
+    pub hint: Option<&'static str>,
+}
+
+impl Fault {
+    /// A fault that speaks for itself.
+    pub fn new(kind: FaultKind, text: impl Into<String>, sent: Sent) -> Fault {
+        Fault { kind, text: text.into(), sent, hint: None }
+    }
+
+    /// Tells what to do about it.
+    #[must_use]
+    pub fn hint(self, hint: &'static str) -> Fault {
+        Fault { hint: Some(hint), ..self }
+    }
 }
 
 /// The kind of a [`Fault`].

@@ -14,6 +14,10 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::wake::Alarm;
 
+/// How long one wait takes at most: where `poll` counts milliseconds, it takes no more than 24 days of
+/// them, and would fail at once, again and again.
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+
 thread_local! {
     // Never dropped: to have something dropped at the end of a thread takes the system a page of
     // memory, and the lists are empty then.
@@ -93,7 +97,7 @@ impl Waiting {
             }),
         );
         let limit = if patient { self.until_next_timer() } else { Some(Duration::ZERO) };
-        let limit = limit.map(timespec);
+        let limit = limit.map(|limit| timespec(limit.min(LONGEST)));
         // It fails when a signal comes in between, and then nothing is ready.
         let count = poll(&mut look, limit.as_ref()).unwrap_or(0);
         let ready = |fd: &PollFd<'_>| 0 < count && !fd.revents().is_empty();
@@ -121,9 +125,7 @@ impl Waiting {
 }
 
 fn timespec(duration: Duration) -> Timespec {
-    // A time that does not fit will not come.
-    let seconds = i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
-    Timespec { tv_sec: seconds, tv_nsec: duration.subsec_nanos().into() }
+    Timespec::try_from(duration).expect("what is no longer than a day fits")
 }
 
 /// Waits until a descriptor can be read from, has come to its end, or has failed.

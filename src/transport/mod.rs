@@ -49,6 +49,9 @@ pub struct Port {
 /// next ones are read. With four times as many, a server with 64 calls open waits half of the time.
 const INBOX: usize = 16;
 
+/// What to do about a message that is too long.
+const LONGER: &str = "--max-message lets them be longer";
+
 /// How much may wait to be sent before the client stops listening. A client that has so many calls
 /// open does not exist; a server that asks and asks and does not take the answers does.
 pub(crate) const OUTBOX: usize = 1024;

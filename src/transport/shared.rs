@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use async_io::Async;
 use futures_lite::{AsyncReadExt, AsyncWriteExt, FutureExt};
 
-use super::Port;
+use super::{LONGER, Port};
 use crate::protocol::framing::jsonl::Lines;
 use crate::protocol::jsonrpc::decode::Decoded;
 use crate::protocol::jsonrpc::id::Echo;
@@ -42,7 +42,8 @@ pub async fn run(target: Target, limits: Limits, port: Port) {
                 }
                 _ => format!("cannot reach the session (MCPMINI_SESSION): {error}"),
             };
-            let fault = Fault { kind: FaultKind::Unreachable, text, sent: Sent::No };
+            let fault = Fault::new(FaultKind::Unreachable, text, Sent::No)
+                .hint("MCPMINI_SESSION= mcpmini … starts a server of its own");
             let _ = port.inbox.send(Incoming::Closed(fault)).await;
             return;
         }
@@ -77,10 +78,9 @@ async fn read(
                 Ok(None) => break,
                 Err(too_long) => {
                     let limit = too_long.limit;
-                    let text = format!(
-                        "the session sent a message longer than {limit} bytes (see --max-message)"
-                    );
-                    return Some(Fault { kind: FaultKind::Protocol, text, sent: Sent::Maybe });
+                    let text = format!("the session sent a message longer than {limit} bytes");
+                    let fault = Fault::new(FaultKind::Protocol, text, Sent::Maybe);
+                    return Some(fault.hint(LONGER));
                 }
             }
         }
@@ -118,7 +118,9 @@ fn incoming(decoded: Decoded) -> Incoming {
 
 fn other_version() -> Incoming {
     let text = "the session is held by another version of this program".to_owned();
-    Incoming::Closed(Fault { kind: FaultKind::Protocol, text, sent: Sent::No })
+    Incoming::Closed(
+        Fault::new(FaultKind::Protocol, text, Sent::No).hint("end it and begin it anew"),
+    )
 }
 
 /// Writes what the client sends until it closes the connection.
@@ -159,5 +161,5 @@ fn lines(outgoing: Outgoing, trace: &Trace, port: &Port) -> String {
 }
 
 fn lost(text: String) -> Fault {
-    Fault { kind: FaultKind::Lost, text, sent: Sent::Maybe }
+    Fault::new(FaultKind::Lost, text, Sent::Maybe)
 }

@@ -50,7 +50,8 @@ fn not_delivered(fault: Fault) -> Unanswered {
         FaultKind::Lost => FaultKind::Unreachable,
         kind => kind,
     };
-    Unanswered::Broken(Fault { kind, sent: Sent::No, ..fault })
+    let hint = fault.hint.or(Some("the server may be about to start or to end; try again"));
+    Unanswered::Broken(Fault { kind, sent: Sent::No, hint, ..fault })
 }
 
 fn check_type(reply: &Reply) -> Result<(), Unanswered> {
@@ -77,7 +78,7 @@ fn use_endpoint(endpoint: &Endpoint, data: &[u8]) -> Result<(), Fault> {
         }
         Err(error) => format!("the server at {} names no endpoint: {error}", home.origin()),
     };
-    Err(Fault { kind: FaultKind::Protocol, text, sent: Sent::No })
+    Err(Fault::new(FaultKind::Protocol, text, Sent::No))
 }
 
 /// Reports what comes on the stream until it ends.
@@ -88,11 +89,8 @@ pub(super) async fn read(endpoint: &Endpoint, mut events: EventReader) -> Fault 
                 endpoint.deliver_event(event, None).await;
             }
             Ok(None) => {
-                return Fault {
-                    kind: FaultKind::Lost,
-                    text: format!("the event stream of {} has ended", endpoint.home()),
-                    sent: Sent::Maybe,
-                };
+                let text = format!("the event stream of {} has ended", endpoint.home());
+                return Fault::new(FaultKind::Lost, text, Sent::Maybe);
             }
             Err(fault) => return fault,
         }

@@ -2,88 +2,17 @@
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, SystemTime};
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, date_time_ymd};
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use rustls::{ServerConnection, StreamOwned};
 
+use crate::encrypted::{Authority, Served, Times, self_signed};
 use crate::support::{Outcome, Scratch, run};
-
-/// An authority that nobody trusts who is not told to.
-struct Authority(CertifiedIssuer<'static, KeyPair>);
-
-/// What a server shows, and the key to it.
-struct Served {
-    certificate: CertificateDer<'static>,
-    key: PrivateKeyDer<'static>,
-}
-
-impl Authority {
-    fn new() -> Authority {
-        let mut params = CertificateParams::new([]).unwrap();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        Authority(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
-    }
-
-    /// Writes its certificate where `--cacert` can read it.
-    fn file(&self, scratch: &Scratch) -> String {
-        let text = STANDARD.encode(self.0.der());
-        let lines: Vec<&str> =
-            text.as_bytes().chunks(64).map(|line| std::str::from_utf8(line).unwrap()).collect();
-        let (begin, end) = ("-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----");
-        scratch.write("ca.pem", format!("{begin}\n{}\n{end}\n", lines.join("\n")))
-    }
-
-    /// A certificate for a host.
-    fn certify(&self, host: &str, times: Times) -> Served {
-        let key = KeyPair::generate().unwrap();
-        let certificate = params(host, times).signed_by(&key, &self.0).unwrap();
-        Served { certificate: certificate.into(), key: key.into() }
-    }
-}
-
-/// When a certificate is good.
-#[derive(Clone, Copy)]
-enum Times {
-    /// For so many days from now.
-    Days(u64),
-    /// From the beginning of one year to that of another.
-    Years(i32, i32),
-}
-
-fn params(host: &str, times: Times) -> CertificateParams {
-    let mut params = CertificateParams::new([host.to_owned()]).unwrap();
-    (params.not_before, params.not_after) = match times {
-        Times::Days(days) => {
-            let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
-            let now = date_time_ymd(1970, 1, 1) + Duration::from_secs(now.as_secs());
-            (now - Duration::from_secs(3600), now + Duration::from_secs(days * 86_400 - 3600))
-        }
-        Times::Years(from, to) => (date_time_ymd(from, 1, 1), date_time_ymd(to, 1, 1)),
-    };
-    params
-}
-
-/// A certificate that the server has made for itself.
-fn self_signed() -> Served {
-    let key = KeyPair::generate().unwrap();
-    let certificate = params("localhost", Times::Days(90)).self_signed(&key).unwrap();
-    Served { certificate: certificate.into(), key: key.into() }
-}
 
 /// A server that refuses everything, over TLS; with `plain` it answers on the same port without
 /// encryption as well, and takes everything. Returns its URL.
 fn serve(served: Served, plain: bool) -> String {
-    let Served { certificate, key } = served;
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let config = ServerConfig::builder_with_provider(provider);
-    let config = config.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
-    let config = Arc::new(config.with_single_cert(vec![certificate], key).unwrap());
+    let config = served.config();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("https://localhost:{}/mcp", listener.local_addr().unwrap().port());
     thread::spawn(move || {

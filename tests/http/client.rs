@@ -159,7 +159,8 @@ pub(crate) fn short(incoming: &Incoming) -> String {
         Incoming::Refused(refused) => format!("refused {:?} {}", refused.id, refused.status),
         Incoming::Ended { id, how } => format!("ended {id}: {}", text_of(how)),
         Incoming::Broken { id, fault } => {
-            format!("broken {id:?} {:?} {:?}: {}", fault.kind, fault.sent, fault.text)
+            let hint = fault.hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+            format!("broken {id:?} {:?} {:?}: {}{hint}", fault.kind, fault.sent, fault.text)
         }
         Incoming::Closed(fault) => format!("closed {:?}: {}", fault.kind, fault.text),
         Incoming::Listening(listening) => match listening {

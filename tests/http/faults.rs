@@ -13,6 +13,7 @@ use mcpmini::net::{
     Address, Certificate, Lanes, Proxy, ProxyAddress, ProxyVariables, Request, Settings, Tls,
 };
 use mcpmini::protocol::jsonrpc::Limits;
+use mcpmini::protocol::message::Fault;
 
 use crate::client::{converse, next, nothing, notification, request, run, target};
 use crate::server::{Server, Stream, result_of};
@@ -38,11 +39,12 @@ fn a_server_that_cannot_be_reached_did_not_get_the_request() {
         });
     };
     let port = free_port();
-    let refused = format!("cannot reach 127.0.0.1:{port}: connection refused");
+    let refused =
+        format!("cannot reach 127.0.0.1:{port}: connection refused; nothing listens there");
     check(&format!("http://127.0.0.1:{port}/mcp"), &refused);
     check(
         "http://no-such-host.invalid/mcp",
-        "cannot find no-such-host.invalid:80: could not resolve",
+        "cannot find no-such-host.invalid:80: no address is known for that name; is the name",
     );
 }
 
@@ -84,16 +86,19 @@ fn what_is_no_http_is_told() {
     };
     check(
         "SSH-2.0-x\r\n\r\n",
-        "Protocol Maybe: SERVER does not answer in HTTP: received HTTP/0.9 when not allowed",
+        "Protocol Maybe: SERVER does not answer in HTTP: received HTTP/0.9 when not allowed; \
+         is another service on that port?",
     );
     check(
         "HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
-        "Protocol Maybe: SERVER does not answer in HTTP: header without colon",
+        "Protocol Maybe: SERVER does not answer in HTTP: header without colon; \
+         is another service on that port?",
     );
     check("", "Lost Maybe: the connection to SERVER was lost: empty reply from server");
     check(
         "HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 3\r\n\r\nabc",
-        "Protocol Maybe: the answer of SERVER cannot be decoded: unrecognized content encoding type",
+        "Protocol Maybe: the answer of SERVER cannot be decoded: unrecognized content encoding type; \
+         the server, or a proxy before it, mislabels what it sends",
     );
 }
 
@@ -110,7 +115,8 @@ fn messages_over_the_limit_are_refused() {
         run(target(&server.url()), limits, false, async |connection| {
             connection.send(request(1, "tools/call", NEW));
             let expected = "broken Some(1) Protocol Yes: \
-                            the server sent a message of more than 100000 bytes";
+                            the server sent a message longer than 100000 bytes; \
+                            --max-message lets them be longer";
             assert_eq!(next(connection).await, expected);
         });
     };
@@ -157,7 +163,10 @@ fn proxies_are_used_and_named_but_not_for_loopback() {
     assert_eq!(report(direct), "response 1 {}");
     let report = report(through);
     assert!(report.contains("through the proxy 127.0.0.1:"), "{report}");
-    assert!(report.ends_with(": connection refused") && !report.contains("secret"), "{report}");
+    assert!(
+        report.contains(": connection refused; check the proxy") && !report.contains("secret"),
+        "{report}"
+    );
 }
 
 #[test]
@@ -295,8 +304,10 @@ impl Encrypted {
             lanes.send(Request::get(address.clone(), HeaderMap::new())),
         ) {
             Ok(reply) => reply.status.to_string(),
-            Err(fault) => format!("{:?} {:?} {}", fault.kind, fault.sent, fault.text)
-                .replace(&address.host_and_port(), "SERVER"),
+            Err(Fault { kind, text, sent, hint }) => {
+                format!("{kind:?} {sent:?} {text}; {}", hint.unwrap_or_default())
+                    .replace(&address.host_and_port(), "SERVER")
+            }
         }
     }
 }

@@ -58,7 +58,14 @@ impl Scratch {
 
     /// A command that sees this directory and nothing else of its surroundings.
     pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
-        let mut command = Command::new(program);
+        let mut command = match ignores_signals() {
+            false => Command::new(program),
+            true => {
+                let mut command = Command::new("env");
+                command.arg("--default-signal=HUP,INT,TERM").arg(program);
+                command
+            }
+        };
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("HOME", &self.0).current_dir(&self.0).stdin(Stdio::null());
         command
@@ -78,6 +85,17 @@ impl Scratch {
         command.env("mcpmini", env!("CARGO_BIN_EXE_mcpmini")).env("demo", demo(""));
         command
     }
+}
+
+/// Whether this process ignores signals that ask to end, as what a script runs in the background or under
+/// `nohup` does. So would all that it starts, and the program rightly leaves an ignored signal alone.
+fn ignores_signals() -> bool {
+    // The bits of SIGHUP (1), SIGINT (2) and SIGTERM (15), each one below its number.
+    const ENDING: u64 = 1 | 1 << 1 | 1 << 14;
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    ignored.is_some_and(|ignored| ignored & ENDING != 0)
 }
 
 impl Drop for Scratch {

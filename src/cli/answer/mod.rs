@@ -128,10 +128,7 @@ impl<'a> Wishes<'a> {
 /// standard error in every form but those that show the whole result.
 pub(super) fn write(run: &Run<'_>, json: &Json, wishes: &Wishes<'_>) -> Result<Outcome, Error> {
     let text = json.as_str();
-    if !text.starts_with('{') {
-        let text = "the answer is no tool result: it is not an object";
-        return Err(Error::new(Exit::Protocol, text).phase(Phase::Request).sent(Sent::Yes));
-    }
+    check(json)?;
     let result = CallResult::read(text);
     let mut parts = Parts::new(run);
     let fits = match result.is_error {
@@ -154,6 +151,20 @@ pub(super) fn write(run: &Run<'_>, json: &Json, wishes: &Wishes<'_>) -> Result<O
         wishes.save(&result.blocks(&mut Document::new()))?;
     }
     Ok(Outcome::Answered)
+}
+
+/// Errors when a result cannot be that of a tool. It may go without content.
+pub(super) fn check(json: &Json) -> Result<(), Error> {
+    let result = json.as_str();
+    let content = || scan::member(result, "content").unwrap_or("null");
+    let why = match result.starts_with('{') {
+        false => "it is not an object",
+        true if content().starts_with(['[', 'n']) => return Ok(()),
+        true => "its content is not a list",
+    };
+    let error = Error::new(Exit::Protocol, format!("the answer is no tool result: {why}"));
+    let error = error.phase(Phase::Request).sent(Sent::Yes);
+    Err(error.hint("`mcpmini rpc` shows what the server answers"))
 }
 
 /// Writes a result in a form of its own.

@@ -19,6 +19,7 @@ use super::primitives::{
     Complete, Find, Prompt, Prompts, Read, Resources, Task, TaskAction, Templates, Watch,
 };
 use super::readers::{self, duration, path};
+use super::schema_use::SchemaUse;
 use super::shell_commands::{Completions, Replay};
 use super::skill_commands::{Skill, Skills};
 use super::trust_commands::{Lock, Trust};
@@ -106,8 +107,13 @@ pub enum Command {
     Completions(Completions),
 }
 
-/// Other names of commands. One-letter names are declared with the command.
-pub(super) const ALIASES: &[(&str, &str)] = &[("raw", "rpc"), ("find-server", "discover")];
+/// Other names of commands, the usual ones, and the first word that a name stands for besides.
+/// One-letter names are declared with the command.
+pub(super) const ALIASES: &[(&str, &str, Option<&str>)] = &[
+    ("raw", "rpc", None),
+    ("find-server", "discover", None),
+    ("import", "config", Some("import")),
+];
 
 /// Commands that make something of their own of the words after `--`. For all others they are
 /// plain words, which is how a word that begins with a dash is written.
@@ -218,6 +224,7 @@ impl Command {
             Command::Tools(tools) => return tools.check(),
             Command::Trust(trust) => return trust.check(),
             Command::Doctor(doctor) => return doctor.check(),
+            Command::Batch(batch) => return batch.check(),
             _ => return Ok(()),
         };
         // Two ways to say which part of the answer is wanted.
@@ -229,8 +236,8 @@ impl Command {
             Command::Call(call) if call.wait && !call.task => {
                 Err(UsageError::Lonely { flag: "--wait", needs: "--task" })
             }
-            Command::Call(call) if call.no_schema && call.check_output => {
-                Err(UsageError::Contradiction("--no-schema", "--check-output"))
+            &Command::Call(Call { no_schema, no_check, check_arguments, check_output, .. }) => {
+                SchemaUse { no_schema, no_check, check_arguments, check_output }.check()
             }
             Command::Rpc(rpc) if rpc.envelope && !select.is_empty() => {
                 Err(UsageError::Contradiction("--select", "--envelope"))
@@ -259,6 +266,10 @@ pub struct Call {
     /// send the arguments even when they do not fit the tool's schema
     #[argh(switch)]
     pub no_check: bool,
+
+    /// hold JSON arguments against the tool's schema, too, and send none that do not fit
+    #[argh(switch)]
+    pub check_arguments: bool,
 
     /// print what would be sent, secrets masked; start nothing and contact nobody
     #[argh(switch)]

@@ -136,7 +136,8 @@ pub struct Remove {
                comes from, secrets masked. `config check` names every mistake in every file with its \
                line and column, and variables that are not set. `config import KIND` shows the \
                servers in the files of claude-code, claude-desktop, codex, cursor, gemini, opencode, \
-               vscode, windsurf or zed; with --copy they are added to yours. No server is started."
+               vscode, windsurf or zed; with --copy they are added to yours; `mcpmini import KIND` is short for it. No server is \
+               started."
 )]
 #[argh(example = "mcpmini config list")]
 #[argh(example = "mcpmini config show tracker")]

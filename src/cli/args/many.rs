@@ -4,6 +4,8 @@ use argh::{ArgsInfo, FromArgs};
 
 use super::keyword::keywords;
 use super::readers::count;
+use super::schema_use::SchemaUse;
+use super::usage::UsageError;
 
 /// make many requests on one connection, one per line
 #[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
@@ -15,9 +17,9 @@ use super::readers::count;
                \"result\" or \"error\", when its request has ended. The exit codes are those of \
                `call`.")]
 #[argh(
-    note = "\"arguments\" that do not fit the tool's schema are not sent, and their line ends with exit \
-               2. The schemas are asked for once, before the first call, unless they are remembered; \
-               those of a \"method\" are sent as they are written."
+    note = "\"arguments\" are sent as they are written, as `call` sends JSON. With --check-arguments those that do \
+               not fit the tool's schema are not sent, and their line ends with exit 2; the schemas are \
+               asked for once, before the first call, unless they are remembered."
 )]
 #[argh(note = "The exit code of the whole is that of the first line that failed, in the order of \
                the input. A server that ends is started again for the next line.")]
@@ -40,9 +42,9 @@ pub struct Batch {
     #[argh(switch)]
     pub no_schema: bool,
 
-    /// send the arguments even when they do not fit the tool's schema
+    /// hold JSON arguments against the tool's schema, too, and send none that do not fit
     #[argh(switch)]
-    pub no_check: bool,
+    pub check_arguments: bool,
 
     /// the server: a URL, a name from the configuration, or a command line in quotes
     #[argh(positional, arg_name = "SERVER")]
@@ -51,6 +53,14 @@ pub struct Batch {
     /// the file with the lines, or - for standard input
     #[argh(positional, arg_name = "FILE|-")]
     pub input: String,
+}
+
+impl Batch {
+    /// Whether its options go together.
+    pub(super) fn check(&self) -> Result<(), UsageError> {
+        let &Batch { no_schema, check_arguments, .. } = self;
+        SchemaUse { no_schema, check_arguments, ..SchemaUse::default() }.check()
+    }
 }
 
 /// call a tool again and again and print how long it took

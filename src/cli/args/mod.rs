@@ -21,6 +21,7 @@ pub mod numbers;
 pub mod policy_commands;
 pub mod primitives;
 mod readers;
+mod schema_use;
 pub mod settings;
 pub mod shell_commands;
 pub mod skill_commands;

@@ -9,7 +9,7 @@
 //! call files -t5 read -jv path=x  →  --timeout 5 --output json --verbose | call | files read path=x
 //! ```
 
-use super::commands::WITH_TAIL;
+use super::commands::{ALIASES, WITH_TAIL};
 use super::globals::SHORTHANDS;
 use super::table::{Flag, HELP, Table};
 use super::usage::UsageError;
@@ -215,7 +215,13 @@ impl Reader<'_> {
 
     fn find_command(&mut self, word: &str, normal: &mut Normal) {
         match self.table.command(word) {
-            Some(command) => normal.wanted = Wanted::Command(command.name),
+            Some(command) => {
+                normal.wanted = Wanted::Command(command.name);
+                let implied = ALIASES.iter().find(|(alias, ..)| *alias == word);
+                if let Some((.., Some(first))) = implied {
+                    normal.words.insert(0, (*first).to_owned());
+                }
+            }
             None => {
                 let names = self.table.commands.iter().map(|command| command.name);
                 let suggestion = closest(word, names.chain(["help"]));

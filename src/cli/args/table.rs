@@ -103,8 +103,8 @@ impl Table {
 
     /// The command of that name, letter or other name.
     pub fn command(&self, word: &str) -> Option<&CommandInfoWithArgs> {
-        let alias = ALIASES.iter().find(|(other, _)| *other == word);
-        let name = alias.map_or(word, |(_, usual)| usual);
+        let alias = ALIASES.iter().find(|(other, ..)| *other == word);
+        let name = alias.map_or(word, |(_, usual, _)| usual);
         let mut letters = word.chars();
         let letter = letters.next().filter(|_| letters.next().is_none());
         self.commands.iter().find(|command| {

@@ -177,7 +177,8 @@ impl UsageError {
                 format!("mcpmini {command} {synopsis}").trim_end().to_owned()
             }
             UsageError::UnknownFlag { command: Some("call"), suggestion: None, .. } => {
-                "options for the tool come last, after --: mcpmini call SERVER TOOL -- --KEY VALUE"
+                "options for the tool come last, after --: mcpmini call SERVER TOOL -- --KEY VALUE; a \
+                 SERVER that is a command line is one word, in quotes"
                     .into()
             }
             UsageError::UnknownCommand { given, suggestion: None }
@@ -210,7 +211,6 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("exec", "call"),
     ("get-prompt", "prompt"),
     ("grep", "find"),
-    ("import", "config import"),
     ("inspect", "info"),
     ("invoke", "call"),
     ("list", "tools"),

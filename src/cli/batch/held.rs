@@ -7,6 +7,7 @@ use crate::cli::catalog::{Catalog, unsent};
 use crate::cli::errors::Error;
 use crate::cli::exit::Exit;
 use crate::client::NoResult;
+use crate::protocol::json::Json;
 
 /// A line that waits until the tools of the server are known.
 #[derive(Debug)]
@@ -15,6 +16,8 @@ pub(super) enum Held {
     Unsent(Job),
     /// It was lost, and can be sent again if its tool may run twice.
     Lost(Job, NoResult),
+    /// Its tool failed, or is not there.
+    Failed(Job, Json),
 }
 
 impl Work<'_, '_> {
@@ -54,6 +57,8 @@ impl Work<'_, '_> {
         if let Err(Error { exit: Exit::Signal(signal), .. }) = learned {
             return self.interrupt(signal.into());
         }
+        // One look at most is worth its while: who has not told its tools will not.
+        self.tells_apart &= learned.is_ok();
         for held in std::mem::take(&mut self.held) {
             match (held, &learned) {
                 (Held::Unsent(job), Ok(())) => self.send(job),
@@ -61,6 +66,7 @@ impl Work<'_, '_> {
                     let outcome = Outcome::Failed(unsent(error.clone()));
                     self.note(&job.line, job.begun.elapsed(), &outcome);
                 }
+                (Held::Failed(job, result), _) => self.conclude(&job, Ok(result), true),
                 (Held::Lost(job, lost), learned) => {
                     let tool = job.request.tool();
                     let call =
@@ -78,7 +84,7 @@ impl Work<'_, '_> {
     fn unsent(&self) -> impl Iterator<Item = (&Request, String)> {
         self.held.iter().filter_map(|held| match held {
             Held::Unsent(job) => Some((&job.request, job.request.tool()?)),
-            Held::Lost(..) => None,
+            Held::Lost(..) | Held::Failed(..) => None,
         })
     }
 
@@ -104,7 +110,11 @@ impl Work<'_, '_> {
         }
         let lost = self.held.iter().any(|held| matches!(held, Held::Lost(..)));
         let lacks = self.unsent().any(|(request, tool)| self.lacks(request, &tool));
+        let failed = self.held.iter().any(|held| matches!(held, Held::Failed(..)));
         let list = match self.tools.list() {
+            list if failed && list.is_none_or(|list| list.remembered) => {
+                Catalog::fetch(&mut self.contact).await?
+            }
             None if lost || lacks => Catalog::get(&mut self.contact).await?,
             // It was remembered, and lacks a tool.
             Some(_) if lacks => Catalog::fetch(&mut self.contact).await?,

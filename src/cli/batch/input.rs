@@ -9,6 +9,7 @@ use smol::Unblock;
 
 use crate::cli::errors::Error;
 use crate::cli::run::Run;
+use crate::cli::sources;
 use crate::protocol::framing::jsonl::Lines;
 
 /// How many bytes are read ahead, at most twice.
@@ -32,7 +33,10 @@ impl Input {
     /// Opens the input: a file, or standard input for `-`.
     pub(super) fn open(run: &Run<'_>, word: &str) -> Result<Input, Error> {
         let (source, shown): (Box<dyn Read + Send>, _) = match word {
-            "-" => (Box::new(io::stdin()), "standard input".to_owned()),
+            "-" => {
+                sources::check_input()?;
+                (Box::new(io::stdin()), "standard input".to_owned())
+            }
             path => {
                 let file = File::open(run.env.absolute(Path::new(path)));
                 (Box::new(file.map_err(|error| unreadable(path, &error))?), path.to_owned())

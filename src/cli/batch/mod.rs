@@ -33,6 +33,7 @@ use super::contact::Contact;
 use super::errors::Error;
 use super::exit::Exit;
 use super::run::Run;
+use super::sources;
 use crate::client::retry::Policy;
 use crate::client::{Flights, Landed, NoResult};
 use crate::protocol::json::Json;
@@ -41,7 +42,8 @@ use crate::protocol::method;
 use crate::protocol::session::{self, Failure, Fate, Limit, TimedOut};
 use crate::reactor::Timer;
 
-/// How long whoever reads the outcomes has to read the rest of them after a signal.
+/// How long whoever reads the outcomes has to read the rest of them after a signal, or when time is
+/// up.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// How often a repeatable request is sent again, unless `--retry` says otherwise.
@@ -53,6 +55,7 @@ pub(super) async fn run(
     batch: &Batch,
     executor: &LocalExecutor<'static>,
 ) -> Result<Exit, Error> {
+    sources::check_threads()?;
     let input = Input::open(run, &batch.input)?;
     let contact = Contact::find(run, &batch.server, executor)?;
     let unasked = if run.globals.retry.is_none() { RETRIES } else { 0 };
@@ -66,7 +69,8 @@ pub(super) async fn run(
         policy,
         flights: Flights::new(policy),
         mirrors: if contact.is_http() && !batch.no_schema { None } else { Some(false) },
-        judges: !batch.no_schema && !batch.no_check,
+        judges: batch.check_arguments,
+        tells_apart: true,
         barred: if batch.no_schema { Catalog::mirroring(&contact) } else { Vec::new() },
         input,
         contact,
@@ -99,6 +103,8 @@ struct Work<'a, 's> {
     tools: Tools<'s>,
     /// Whether arguments are held against the schemas of their tools before they are sent.
     judges: bool,
+    /// Whether a tool that failed and one that is not there can be told apart by the server's list.
+    tells_apart: bool,
     /// Tools that cannot be called because their schemas are not to be used.
     barred: Vec<String>,
     /// Whether arguments of tools are mirrored into headers; `None` while that is not known.
@@ -160,15 +166,22 @@ impl Work<'_, '_> {
                         return Err(error);
                     }
                 }
-                Step::Expired => self.stop = Some(Stop::Expired),
-                Step::Interrupted(signal) => {
-                    self.interrupt(signal);
-                    return self.write_rest().await;
+                Step::Expired if self.stop.is_none() => self.stop = Some(Stop::Expired),
+                // All calls have ended by now, and nobody reads how.
+                Step::Expired => {
+                    if self.stop == Some(Stop::End) {
+                        self.stop = Some(Stop::Expired);
+                    }
+                    return Ok(());
                 }
+                Step::Interrupted(signal) => self.interrupt(signal),
             }
             // What is released may be held again: a list that was remembered may lack a tool.
             while self.flights.is_empty() && !self.held.is_empty() {
                 self.release().await;
+            }
+            if let Some(Stop::Signal(_)) = self.stop {
+                return self.write_rest().await;
             }
         }
         Ok(())
@@ -192,8 +205,10 @@ impl Work<'_, '_> {
                 false => future::pending().await,
             }
         };
+        // When nothing is begun any more, what is left to write has a little longer.
+        let more = if stop.is_none() { Duration::ZERO } else { LAST_WORDS };
         let expired = async {
-            Timer::at(run.deadline.filter(|_| stop.is_none())).await;
+            Timer::at(run.deadline.map(|deadline| deadline + more)).await;
             Step::Expired
         };
         let interrupted = async { Step::Interrupted(run.interrupted().await) };
@@ -280,6 +295,10 @@ impl Work<'_, '_> {
             {
                 self.held.push(Held::Lost(job, lost));
             }
+            // Many servers report a tool that they do not have as a tool that failed.
+            Ok(result) if is_call && self.must_tell_apart(&result) => {
+                self.held.push(Held::Failed(job, result));
+            }
             result => self.conclude(&job, result, is_call),
         }
     }
@@ -300,6 +319,7 @@ impl Work<'_, '_> {
                     self.note(&job.line, job.begun.elapsed(), &outcome);
                 }
                 Held::Lost(job, lost) => self.conclude(&job, Err(lost), true),
+                Held::Failed(job, result) => self.conclude(&job, Ok(result), true),
             }
         }
     }
@@ -326,8 +346,13 @@ impl Work<'_, '_> {
 
     /// A request is over.
     fn conclude(&mut self, job: &Job, result: Result<Json, NoResult>, is_call: bool) {
+        let result = result.map_err(|no_result| self.contact.explain(no_result));
+        let result = result.and_then(|result| match is_call {
+            true => answer::check(&result).map(|()| result),
+            false => Ok(result),
+        });
         let outcome = match result {
-            Err(no_result) => Outcome::Failed(self.contact.explain(no_result)),
+            Err(error) => Outcome::Failed(error),
             Ok(result) => match is_call.then(|| answer::failure(&result)).flatten() {
                 None => Outcome::Answered(result),
                 Some(why) => match self.unknown_tool(&job.request) {
@@ -339,8 +364,13 @@ impl Work<'_, '_> {
         self.note(&job.line, job.begun.elapsed(), &outcome);
     }
 
-    /// Many servers report a tool that they do not have as a tool that failed: their list tells them
-    /// apart, if it was asked for.
+    /// Whether the server must be asked for its tools before a result can be told.
+    fn must_tell_apart(&self, result: &Json) -> bool {
+        let is_fresh = self.tools.list().is_some_and(|list| !list.remembered);
+        self.tells_apart && !is_fresh && answer::failure(result).is_some()
+    }
+
+    /// The error for a tool that failed because the server does not have it, as its list shows.
     fn unknown_tool(&self, request: &Request) -> Option<Error> {
         let list = self.tools.list().filter(|list| !list.remembered)?;
         let error = list.require(&request.tool()?, &self.contact).err()?;

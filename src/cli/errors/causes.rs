@@ -37,7 +37,11 @@ impl From<Fault> for Error {
             (FaultKind::Unreachable, _) | (FaultKind::Lost, Sent::No) => Exit::Unreachable,
             (FaultKind::Lost, Sent::Maybe | Sent::Yes) => Exit::Lost,
         };
-        Error::new(exit, fault.text).sent(fault.sent)
+        let error = Error::new(exit, fault.text).sent(fault.sent);
+        match fault.hint {
+            Some(hint) => error.hint(hint),
+            None => error,
+        }
     }
 }
 
@@ -146,7 +150,7 @@ mod tests {
     #[test]
     fn faults_have_their_classes() {
         let check = |kind, sent, exit: Exit, retryable| {
-            let error = Error::from(Fault { kind, text: "x".into(), sent });
+            let error = Error::from(Fault::new(kind, "x", sent));
             assert_eq!((error.exit, error.retryable), (exit, retryable));
         };
         check(FaultKind::Unreachable, Sent::No, Exit::Unreachable, true);

@@ -10,7 +10,7 @@ use crate::protocol::params::Members;
 /// Writes an event. Whoever has closed standard output is told at the end, with the result.
 pub(in super::super) fn write(run: &Run<'_>, name: &str, members: &[(&str, &str)]) {
     let line = line(name, members);
-    let _ = Stream::Stdout.write(line.as_bytes(), &|| run.over().is_none());
+    let _ = Stream::Stdout.write(line.as_bytes(), &|| !run.is_over());
 }
 
 /// Writes the event that ends a run with an error.

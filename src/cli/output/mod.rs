@@ -47,7 +47,7 @@ pub(super) fn write(run: &Run<'_>, bytes: &[u8]) -> Result<(), Error> {
     let text = run.env.terminals.stdout.then(|| String::from_utf8_lossy(bytes));
     let text = text.as_deref().map(strip_controls);
     let bytes = text.as_ref().map_or(bytes, |text| text.as_bytes());
-    written(run, Stream::Stdout.write(bytes, &|| run.over().is_none()))
+    written(run, Stream::Stdout.write(bytes, &|| !run.is_over()))
 }
 
 /// What became of a write that was given up when the run was over.
@@ -60,7 +60,7 @@ fn written(run: &Run<'_>, written: Result<(), Unwritten>) -> Result<(), Error> {
 
 /// Writes text of our own to standard output as it is, with the sequences that steer a terminal.
 pub(super) fn write_trusted(run: &Run<'_>, text: &str) -> Result<(), Error> {
-    written(run, Stream::Stdout.write(text.as_bytes(), &|| run.over().is_none()))
+    written(run, Stream::Stdout.write(text.as_bytes(), &|| !run.is_over()))
 }
 
 /// Writes an answer that is one line.

@@ -332,5 +332,5 @@ fn without_credentials(settings: &Settings) -> Settings {
 
 /// The fault of connections that cannot be prepared.
 fn unprepared(error: &impl std::fmt::Display) -> Fault {
-    Fault { kind: FaultKind::Unreachable, text: error.to_string(), sent: Sent::No }
+    Fault::new(FaultKind::Unreachable, error.to_string(), Sent::No)
 }

@@ -75,11 +75,7 @@ impl Runs {
 
     /// Why the server cannot be examined, if that is so.
     pub(super) fn unusable(&self) -> Option<Unusable> {
-        let unreachable = |text: &str| Fault {
-            kind: FaultKind::Unreachable,
-            text: text.to_owned(),
-            sent: Sent::No,
-        };
+        let unreachable = |text: &str| Fault::new(FaultKind::Unreachable, text, Sent::No);
         match (&self.talk.silence, &self.talk.opened) {
             (Some(Silence::NotStarted(text) | Silence::Ended(text)), _) => {
                 Some(Unusable::Fault(unreachable(text)))

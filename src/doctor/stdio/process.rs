@@ -76,7 +76,8 @@ impl Process {
         let mark = format!("{}-{}", std::process::id(), STARTS.fetch_add(1, Ordering::Relaxed));
         let mut target = target.clone();
         target.env.push((MARK.into(), mark.clone().into()));
-        let (group, Pipes { stdin, stdout, stderr }) = Group::spawn(&target)?;
+        let (group, Pipes { stdin, stdout, stderr }) =
+            Group::spawn(&target).map_err(|fault| fault.text)?;
         Ok(Process {
             group,
             stdin: Some(stdin),

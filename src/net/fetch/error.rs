@@ -64,9 +64,7 @@ impl From<FetchError> for Fault {
     fn from(error: FetchError) -> Fault {
         match error {
             FetchError::Failed(fault) => fault,
-            other => {
-                Fault { kind: FaultKind::Unreachable, text: other.to_string(), sent: Sent::No }
-            }
+            other => Fault::new(FaultKind::Unreachable, other.to_string(), Sent::No),
         }
     }
 }

@@ -87,6 +87,8 @@ pub enum Failure {
     NoCommonRevision(Vec<String>),
     /// The server would not open a session.
     NotOpened(ErrorObject),
+    /// Opening the session came to this, so that the call was never sent.
+    Unopened(Box<Failure>),
     /// The server asked for input again and again.
     TooManyRounds,
     /// The server needs this answered to go on, and there is no answer.
@@ -131,6 +133,11 @@ impl Failure {
             },
             Failure::NoResponse { how: Ending::Early(_), .. } => Fate::Unknown,
             Failure::Reported { fate, .. } => *fate,
+            // Whatever became of the greeting, the call did not follow.
+            Failure::Unopened(why) => match why.fate() {
+                Fate::Unknown => Fate::NotRun,
+                fate => fate,
+            },
             // Time that ran out is not to be had twice.
             Failure::NoResponse { how: Ending::NoAnswer(_), .. }
             | Failure::TimedOut(_)
@@ -152,6 +159,18 @@ impl Failure {
             Failure::TimedOut(timed_out) => {
                 Failure::TimedOut(TimedOut { sent: false, ..timed_out })
             }
+            Failure::Refused(_)
+            | Failure::NoResponse { .. }
+            | Failure::Malformed(_)
+            | Failure::Invalid(_) => Failure::Unopened(Box::new(self)),
+            other => other,
+        }
+    }
+
+    /// What the failure comes from: itself, or what opening the session came to.
+    pub fn cause(&self) -> &Failure {
+        match self {
+            Failure::Unopened(why) => why,
             other => other,
         }
     }
@@ -222,7 +241,7 @@ mod tests {
     #[test]
     fn every_failure_has_its_fate() {
         let check = |failure: Failure, fate| assert_eq!(failure.fate(), fate, "{failure:?}");
-        let broken = |kind, sent| Failure::Broken(Fault { kind, text: String::new(), sent });
+        let broken = |kind, sent| Failure::Broken(Fault::new(kind, "", sent));
         check(broken(FaultKind::Unreachable, Sent::No), Fate::NotRun);
         check(broken(FaultKind::Lost, Sent::No), Fate::NotRun);
         check(broken(FaultKind::Lost, Sent::Maybe), Fate::Unknown);

@@ -126,11 +126,11 @@ impl Endpoint {
         let Some(id) = reply.headers.get(head::SESSION_ID) else { return Ok(()) };
         let visible = |byte: &u8| matches!(byte, b'!'..=b'~');
         if id.is_empty() || !id.as_bytes().iter().all(visible) {
-            return Err(Fault {
-                kind: FaultKind::Protocol,
-                text: "the server handed out a session id that is not visible ASCII".into(),
-                sent: Sent::Yes,
-            });
+            return Err(Fault::new(
+                FaultKind::Protocol,
+                "the server handed out a session id that is not visible ASCII",
+                Sent::Yes,
+            ));
         }
         self.session.replace(Some(id.clone()));
         Ok(())
@@ -165,5 +165,5 @@ impl Endpoint {
 
 /// The fault of a message that no header can announce.
 fn not_sent(error: InvalidHeader) -> Fault {
-    Fault { kind: FaultKind::Protocol, text: error.to_string(), sent: Sent::No }
+    Fault::new(FaultKind::Protocol, error.to_string(), Sent::No)
 }

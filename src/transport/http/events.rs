@@ -9,6 +9,7 @@ use crate::net::Body;
 use crate::protocol::framing::sse::{Event, Events};
 use crate::protocol::json;
 use crate::protocol::message::{Fault, FaultKind, Sent};
+use crate::transport::LONGER;
 
 /// How much is read at once, in bytes.
 const BLOCK: usize = 16 << 10;
@@ -98,9 +99,6 @@ fn is_whole(event: &Event) -> bool {
 
 /// The fault of a message over the limit, in bytes.
 pub(super) fn too_long(limit: usize) -> Fault {
-    Fault {
-        kind: FaultKind::Protocol,
-        text: format!("the server sent a message of more than {limit} bytes"),
-        sent: Sent::Yes,
-    }
+    let text = format!("the server sent a message longer than {limit} bytes");
+    Fault::new(FaultKind::Protocol, text, Sent::Yes).hint(LONGER)
 }

@@ -242,11 +242,8 @@ pub(super) async fn one_way(
         }
         Ok(Some(refusal::read(endpoint, reply, None, in_session).await))
     };
-    let too_late = || Fault {
-        kind: FaultKind::Lost,
-        text: "the server did not acknowledge a message".into(),
-        sent: Sent::Maybe,
-    };
+    let too_late =
+        || Fault::new(FaultKind::Lost, "the server did not acknowledge a message", Sent::Maybe);
     match timeout(ONE_WAY_PATIENCE, delivering).await.unwrap_or_else(|| Err(too_late())) {
         Ok(None) => (),
         Ok(Some(refused)) => endpoint.report(Incoming::Refused(refused)).await,

@@ -72,7 +72,7 @@ pub(super) async fn answer(
 
 /// The fault of a stream that was lost, and the response with it.
 fn lost(text: String) -> Fault {
-    Fault { kind: FaultKind::Lost, text, sent: Sent::Yes }
+    Fault::new(FaultKind::Lost, text, Sent::Yes)
 }
 
 /// Whether it is an event stream.

@@ -67,8 +67,7 @@ pub(super) async fn carry(target: Target, binding: Binding, limits: Limits, port
     let lanes = match Lanes::new(&address, settings) {
         Ok(lanes) => lanes,
         Err(error) => {
-            let fault =
-                Fault { kind: FaultKind::Unreachable, text: error.to_string(), sent: Sent::No };
+            let fault = Fault::new(FaultKind::Unreachable, error.to_string(), Sent::No);
             let _ = port.inbox.send(Incoming::Closed(fault)).await;
             return;
         }

@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_lite::{FutureExt, future};
 use rustix::fs::{Access, access};
@@ -15,6 +15,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use super::lifeline::Lifeline;
 use super::stderr::Stderr;
 use super::{End, Patience, Target};
+use crate::protocol::message::{Fault, FaultKind, Sent};
 use crate::reactor::queue::Receiver;
 use crate::reactor::{self, Reader, Timer, Writer};
 
@@ -23,6 +24,10 @@ const LAST_OUTPUT: Duration = Duration::from_millis(50);
 
 /// How long a child has between SIGTERM and SIGKILL when there is no more time to be polite.
 const LAST_MOMENT: Duration = Duration::from_millis(50);
+
+/// How long a child may take to be gone after SIGKILL. One that waits for a disk that is not there, or
+/// that runs as somebody else (`sudo`), goes later or not at all, and must not keep us.
+const AFTER_KILL: Duration = Duration::from_secs(1);
 
 /// A child process that leads a process group of its own.
 #[derive(Debug)]
@@ -46,19 +51,12 @@ pub(crate) struct Pipes {
 
 impl Group {
     /// Starts the child, or says why it cannot be started.
-    pub(crate) fn spawn(target: &Target) -> Result<(Group, Pipes), String> {
-        let program = target.program.to_string_lossy();
-        if let Some(cwd) = &target.cwd
-            && !cwd.is_dir()
-        {
-            // The operating system gives the same error for a missing directory and program.
-            return Err(format!(
-                "cannot start \"{program}\": the working directory {} does not exist",
-                cwd.display()
-            ));
-        }
-        Group::start(target)
-            .map_err(|error| format!("cannot start \"{program}\": {}", reason(&error, &program)))
+    pub(crate) fn spawn(target: &Target) -> Result<(Group, Pipes), Fault> {
+        Group::start(target).map_err(|error| {
+            let (why, hint) = reason(&error, target);
+            let text = format!("cannot start \"{}\": {why}", target.program.display());
+            Fault::new(FaultKind::Unreachable, text, Sent::No).hint(hint)
+        })
     }
 
     fn start(target: &Target) -> io::Result<(Group, Pipes)> {
@@ -137,10 +135,7 @@ impl Group {
         // Also when the child is gone: what it started may still be there. A group keeps its
         // number as long as one process is in it, so the number cannot have passed to another.
         self.signal(Signal::KILL);
-        if self.status.is_none() {
-            self.exit.wait().await;
-            self.status = self.child.wait().ok();
-        }
+        self.exited_within(AFTER_KILL).await;
     }
 
     /// The process id of the child, which is also the number of the group.
@@ -171,9 +166,15 @@ impl Group {
 impl Drop for Group {
     /// A group that was not ended is killed: nothing of a server outlives the conversation.
     fn drop(&mut self) {
-        if self.status.is_none() {
-            self.signal(Signal::KILL);
-            let _ = self.child.wait();
+        if self.status.is_some() {
+            return;
+        }
+        self.signal(Signal::KILL);
+        let begun = Instant::now();
+        while let Ok(None) = self.child.try_wait()
+            && begun.elapsed() < AFTER_KILL
+        {
+            std::thread::sleep(Duration::from_millis(1));
         }
     }
 }
@@ -198,12 +199,48 @@ fn is_executable(file: &Path) -> bool {
     access(file, Access::EXEC_OK).is_ok() && file.is_file()
 }
 
-fn reason(error: &io::Error, program: &str) -> String {
-    match error.kind() {
-        io::ErrorKind::NotFound if program.contains('/') => "no such file".to_owned(),
-        io::ErrorKind::NotFound => "not found in PATH".to_owned(),
-        io::ErrorKind::PermissionDenied => "not executable, or permission denied".to_owned(),
-        _ => error.to_string(),
+/// Why a program could not be started, and what to do about it.
+fn reason(error: &io::Error, target: &Target) -> (String, &'static str) {
+    let file = match &target.cwd {
+        Some(cwd) => cwd.join(&target.program),
+        None => PathBuf::from(&target.program),
+    };
+    let is_path = target.program.as_encoded_bytes().contains(&b'/');
+    // The system gives one error for what is missing, whatever that is.
+    match (error.kind(), &target.cwd) {
+        (io::ErrorKind::NotFound, Some(cwd)) if !cwd.is_dir() => (
+            format!("the working directory {} does not exist", cwd.display()),
+            "check --cwd, or \"cwd\" in the definition",
+        ),
+        (io::ErrorKind::NotFound, _) if is_path && file.exists() => (
+            "what its first line (#!) names, or its loader, is missing".to_owned(),
+            "install that, or name the program that runs the file before it",
+        ),
+        (io::ErrorKind::NotFound, _) if is_path => (
+            "no such file".to_owned(),
+            "check the path: a relative one begins where we are. A URL begins with https://",
+        ),
+        (io::ErrorKind::NotFound, _) => {
+            ("not found in PATH".to_owned(), "install it, or write its whole path")
+        }
+        (io::ErrorKind::PermissionDenied, _) if is_path && file.is_dir() => {
+            ("it is a directory".to_owned(), "name a program in it")
+        }
+        (io::ErrorKind::PermissionDenied, _) => (
+            "not executable, or permission denied".to_owned(),
+            "chmod +x makes a file executable, unless its file system forbids that (noexec)",
+        ),
+        _ if error.raw_os_error() == Some(libc::ENOEXEC) => (
+            "it is no program for this system".to_owned(),
+            "a script needs a first line like #!/bin/sh, or its interpreter before it",
+        ),
+        _ if matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE)) => {
+            (error.to_string(), "ulimit -n says how many files may be open")
+        }
+        _ if error.raw_os_error() == Some(libc::EAGAIN) => {
+            (error.to_string(), "ulimit -u says how many processes there may be")
+        }
+        _ => (error.to_string(), "does it start when it is run by itself?"),
     }
 }
 

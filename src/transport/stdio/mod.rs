@@ -25,7 +25,7 @@ pub(crate) use self::child::{ExitText, Group, Pipes};
 pub(crate) use self::stderr::Copy;
 use self::stderr::Stderr;
 pub use self::stderr::StderrPolicy;
-use super::Port;
+use super::{LONGER, Port};
 use crate::net::Meter;
 use crate::protocol::framing::jsonl::Lines;
 use crate::protocol::jsonrpc::decode::Decoded;
@@ -94,16 +94,10 @@ pub fn run(target: Target, limits: Limits, port: Port) -> impl Future<Output = (
     carry(started, target, limits, port)
 }
 
-async fn carry(
-    started: Result<(Group, Pipes), String>,
-    target: Target,
-    limits: Limits,
-    port: Port,
-) {
+async fn carry(started: Result<(Group, Pipes), Fault>, target: Target, limits: Limits, port: Port) {
     let (mut group, Pipes { stdin, stdout, stderr }) = match started {
         Ok(started) => started,
-        Err(text) => {
-            let fault = unreachable(text);
+        Err(fault) => {
             let _ = port.inbox.send(Incoming::Closed(fault)).await;
             return;
         }
@@ -250,24 +244,16 @@ fn push_line(batch: &mut Vec<u8>, outgoing: Outgoing, trace: &Trace) {
     batch.push(b'\n');
 }
 
-fn unreachable(text: String) -> Fault {
-    Fault { kind: FaultKind::Unreachable, text, sent: Sent::No }
-}
-
 fn farewell(end: &End, status: Option<ExitText>) -> Fault {
     let exit = status.map(|status| format!(" ({status})")).unwrap_or_default();
-    let (kind, text) = match end {
-        End::Eof { truncated: false } | End::Exited => {
-            (FaultKind::Lost, format!("Transport closed{exit}"))
+    let text = match end {
+        End::Eof { truncated: false } | End::Exited => format!("Transport closed{exit}"),
+        End::Eof { truncated: true } => format!("Transport closed mid-message{exit}"),
+        End::Error(error) => format!("Transport closed: {error}{exit}"),
+        End::TooLong(limit) => {
+            let text = format!("the server sent a message longer than {limit} bytes");
+            return Fault::new(FaultKind::Protocol, text, Sent::Maybe).hint(LONGER);
         }
-        End::Eof { truncated: true } => {
-            (FaultKind::Lost, format!("Transport closed mid-message{exit}"))
-        }
-        End::Error(error) => (FaultKind::Lost, format!("Transport closed: {error}{exit}")),
-        End::TooLong(limit) => (
-            FaultKind::Protocol,
-            format!("the server sent a message longer than {limit} bytes (see --max-message)"),
-        ),
     };
-    Fault { kind, text, sent: Sent::Maybe }
+    Fault::new(FaultKind::Lost, text, Sent::Maybe)
 }

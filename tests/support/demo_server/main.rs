@@ -54,6 +54,7 @@ usage: demo-server [--http PORT | --sse PORT] [--era legacy|modern] [--log FILE]
   --fault bare     know tools and nothing else
   --fault drop    break off what notifies about changes after two of them
   --fault finish  end it in order instead
+  --fault unknown-fails  answer the call of a tool that is not there as one of a tool that failed
   --fault noise, port, blab, chatty, curious, talkative, fragile, text-ids, own-code, any-method,
                 any-version, no-session, dawdle, half
                   on stdio: what `mcpmini doctor` finds, see faults.rs

@@ -157,6 +157,7 @@ pub(crate) fn call(
             eprintln!("panic: the disk is full");
             std::process::exit(3);
         }
+        _ if options.has_fault("unknown-fails") => failure(&format!("Unknown tool: {name}")),
         _ => return Err(refusal(-32602, format!("Unknown tool: {name}"))),
     })
 }

@@ -124,6 +124,8 @@ fn options_of_a_command_stand_anywhere() {
     check("call --no-schema s t", "call --no-schema s t []");
     check("call s t a=1 --no-check b=2", r#"call --no-check s t ["a=1", "b=2"]"#);
     check("--no-check call s t", "call --no-check s t []");
+    check("import cursor --copy a", &meaning("config import cursor --copy a"));
+    check("call s t --check-arguments {}", r#"call --check-arguments s t ["{}"]"#);
     check("schema s t --example", "schema --example s t");
     check("schema --output-schema s t", "schema --output-schema s t");
     check("rpc s m --envelope {}", r#"rpc --envelope s m Some("{}")"#);

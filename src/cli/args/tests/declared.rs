@@ -34,7 +34,7 @@ fn the_table_holds_what_it_promises() {
             "{long}"
         );
     }
-    for name in ALIASES.iter().map(|(_, usual)| usual).chain(WITH_TAIL) {
+    for name in ALIASES.iter().map(|(_, usual, _)| usual).chain(WITH_TAIL) {
         assert!(table.commands.iter().any(|command| command.name == *name), "{name}");
     }
 }

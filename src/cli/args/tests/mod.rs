@@ -78,6 +78,7 @@ fn meaning(line: &str) -> String {
         Command::Call(call) => {
             switch(call.no_schema, "--no-schema");
             switch(call.no_check, "--no-check");
+            switch(call.check_arguments, "--check-arguments");
             switch(call.dry_run, "--dry-run");
             switch(call.check_output, "--check-output");
             switch(call.task, "--task");
@@ -173,7 +174,7 @@ fn many(command: &Command) -> Option<Vec<String>> {
                 switch(batch.ordered, "--ordered"),
                 switch(batch.keep_going, "--keep-going"),
                 switch(batch.no_schema, "--no-schema"),
-                switch(batch.no_check, "--no-check"),
+                switch(batch.check_arguments, "--check-arguments"),
             ];
             (switches, format!("{:?} {} {}", batch.jobs, batch.server, batch.input))
         }

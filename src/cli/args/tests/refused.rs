@@ -149,6 +149,14 @@ fn options_that_do_not_go_together_are_refused() {
         "ping s --assertion-file a --assertion-command b",
         "error: --assertion-file and --assertion-command exclude each other",
     );
+    for (line, one, other) in [
+        ("call s t --no-schema --check-output", "--no-schema", "--check-output"),
+        ("call s t --no-schema --check-arguments", "--no-schema", "--check-arguments"),
+        ("call s t --no-check --check-arguments", "--no-check", "--check-arguments"),
+        ("batch s f --no-schema --check-arguments", "--no-schema", "--check-arguments"),
+    ] {
+        check(line, &format!("error: {one} and {other} exclude each other"));
+    }
     check("ping s --client-key-alg ES256", "error: --client-key-alg needs --client-key");
     check("ping s --client-key-id k1", "error: --client-key-id needs --client-key");
     check("tools --all --bearer-file t", "error: --bearer-file and --all exclude each other");
@@ -195,7 +203,6 @@ fn hints_say_what_to_write() {
     check("", Some("mcpmini --help"));
     check("cll", Some("mcpmini --help"));
     check("list s", Some("it is `mcpmini tools` here"));
-    check("import cursor", Some("it is `mcpmini config import` here"));
     check("https://x.example", Some("a command comes before the server: mcpmini tools SERVER"));
     check("help x", Some("mcpmini help"));
     check("--bogus", Some("mcpmini help options"));
@@ -203,7 +210,10 @@ fn hints_say_what_to_write() {
     check("tools s -o raw", Some("mcpmini tools --help"));
     check(
         "call s t --city Oslo",
-        Some("options for the tool come last, after --: mcpmini call SERVER TOOL -- --KEY VALUE"),
+        Some(
+            "options for the tool come last, after --: mcpmini call SERVER TOOL -- --KEY VALUE; a \
+             SERVER that is a command line is one word, in quotes",
+        ),
     );
     check("ping s -t --json", Some("if that is meant to be the value, write --timeout=--json"));
     check("ping s -t x", None);
