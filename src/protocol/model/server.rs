@@ -1,6 +1,6 @@
 //! Who a server says it is.
 
-use crate::protocol::jsonrpc::scan;
+use crate::jsonrpc::scan;
 
 /// Where a modern server says who it is, in every result (2026-07-28, Basic Protocol).
 const KEY: &str = "io.modelcontextprotocol/serverInfo";

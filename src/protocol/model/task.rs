@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use crate::protocol::jsonrpc::scan;
+use crate::jsonrpc::scan;
 
 /// The name of the extension.
 pub const EXTENSION: &str = "io.modelcontextprotocol/tasks";
@@ -85,7 +85,7 @@ impl<'a> Task<'a> {
     /// is neither.
     ///
     /// ```
-    /// use mcpmini::protocol::model::task::{Status, Task};
+    /// use mcpmini_protocol::model::task::{Status, Task};
     /// let task = Task::read(r#"{"resultType":"task","taskId":"7","status":"working"}"#).unwrap();
     /// assert_eq!((&*task.id, task.status), ("7", Status::Working));
     /// assert_eq!(Task::read(r#"{"content":[]}"#), None);

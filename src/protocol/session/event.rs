@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use super::{Challenged, Ticket};
-use crate::protocol::json::{Invalid, Json};
-use crate::protocol::jsonrpc::{ErrorObject, Id, Malformed, Notification, Unusual, scan};
-use crate::protocol::message::{Ending, Fault, FaultKind, Listening, Refused, Sent};
-use crate::protocol::revision::Revision;
+use crate::json::{Invalid, Json};
+use crate::jsonrpc::{ErrorObject, Id, Malformed, Notification, Unusual, scan};
+use crate::message::{Ending, Fault, FaultKind, Listening, Refused, Sent};
+use crate::revision::Revision;
 
 /// Something for the caller.
 #[derive(Debug)]

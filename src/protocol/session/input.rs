@@ -6,9 +6,9 @@
 
 use super::event::{Asker, Event, Failure, Question};
 use super::{Session, Ticket};
-use crate::protocol::json::Json;
-use crate::protocol::jsonrpc::{ErrorObject, Id, scan};
-use crate::protocol::params::Members;
+use crate::json::Json;
+use crate::jsonrpc::{ErrorObject, Id, scan};
+use crate::params::Members;
 
 /// How often a server may ask within one call.
 const MAX_ROUNDS: u32 = 32;

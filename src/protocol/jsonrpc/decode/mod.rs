@@ -4,7 +4,7 @@ mod recover;
 
 use super::scan::{self, Envelope, Span};
 use super::{Answer, ErrorObject, Id, Message, Notification, Request, Response};
-use crate::protocol::json::Json;
+use crate::json::Json;
 
 use recover::recover;
 
@@ -93,7 +93,7 @@ impl Malformed {
 /// empty one is not reported.
 ///
 /// ```
-/// use mcpmini::protocol::jsonrpc::{Limits, decode};
+/// use mcpmini_protocol::jsonrpc::{Limits, decode};
 /// let frame = br#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#.to_vec();
 /// let mut found = Vec::new();
 /// decode(frame, &Limits::default(), &mut |decoded| found.push(decoded));

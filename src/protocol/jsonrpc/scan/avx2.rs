@@ -17,7 +17,7 @@ use std::mem;
 
 use super::check::escape;
 use super::skip::Nest;
-use crate::protocol::bytes::Ability;
+use crate::bytes::Ability;
 
 const BLOCK: usize = 64;
 

@@ -6,7 +6,7 @@
 //! recurses, and leaves the grammar inside payloads to whoever reads them.
 //!
 //! ```
-//! use mcpmini::protocol::jsonrpc::scan;
+//! use mcpmini_protocol::jsonrpc::scan;
 //! let text = r#"{"jsonrpc":"2.0","id":7,"result":{"n":1.50}}"#;
 //! let envelope = scan::envelope(text, 512).unwrap();
 //! assert_eq!(&text[envelope.result.unwrap()], r#"{"n":1.50}"#);
@@ -139,6 +139,6 @@ pub fn value_end(text: &str) -> Option<usize> {
 }
 
 #[cfg(test)]
-pub(in crate::protocol) mod random;
+pub(crate) mod random;
 #[cfg(test)]
 mod tests;

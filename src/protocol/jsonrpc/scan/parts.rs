@@ -20,7 +20,7 @@ pub struct Elements<'a>(Parts<'a>);
 /// value. Equal keys all appear.
 ///
 /// ```
-/// use mcpmini::protocol::jsonrpc::scan;
+/// use mcpmini_protocol::jsonrpc::scan;
 /// let members: Vec<_> = scan::members(r#"{"a": 1.50, "b": [2]}"#).collect();
 /// assert_eq!(members, [("a".into(), "1.50"), ("b".into(), "[2]")]);
 /// ```
@@ -31,7 +31,7 @@ pub fn members(text: &str) -> Members<'_> {
 /// The elements of the array that `text` is, in order, each as its text.
 ///
 /// ```
-/// use mcpmini::protocol::jsonrpc::scan;
+/// use mcpmini_protocol::jsonrpc::scan;
 /// assert_eq!(scan::elements(r#"[1, {"a": 2}]"#).collect::<Vec<_>>(), ["1", r#"{"a": 2}"#]);
 /// ```
 pub fn elements(text: &str) -> Elements<'_> {
@@ -41,7 +41,7 @@ pub fn elements(text: &str) -> Elements<'_> {
 /// The text of the member `name` of the object that `text` is; of several, the last.
 ///
 /// ```
-/// use mcpmini::protocol::jsonrpc::scan;
+/// use mcpmini_protocol::jsonrpc::scan;
 /// assert_eq!(scan::member(r#"{"a": 1, "a": 2}"#, "a"), Some("2"));
 /// ```
 pub fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
@@ -53,7 +53,7 @@ pub fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 /// element as its text, with the values of the members that have these names.
 ///
 /// ```
-/// use mcpmini::protocol::jsonrpc::scan;
+/// use mcpmini_protocol::jsonrpc::scan;
 /// let mut seen = Vec::new();
 /// scan::objects(r#"[{"a": 1, "c": 2}, 3]"#, ["a", "b"], |text, found| seen.push((text, found)));
 /// assert_eq!(seen, [(r#"{"a": 1, "c": 2}"#, [Some("1"), None]), ("3", [None; 2])]);

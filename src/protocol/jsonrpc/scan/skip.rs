@@ -2,7 +2,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::avx2;
-use crate::protocol::bytes::{self, TOPS, below, equal};
+use crate::bytes::{self, TOPS, below, equal};
 
 /// What [`nest`] found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use super::skip::{is_special, special, special_in};
 /// string can hold, becomes U+FFFD. Nothing is allocated when there is nothing to unescape.
 ///
 /// ```
-/// use mcpmini::protocol::jsonrpc::scan;
+/// use mcpmini_protocol::jsonrpc::scan;
 /// assert_eq!(scan::unescape(r#""a\u00e9\n""#).unwrap(), "aé\n");
 /// assert_eq!(scan::unescape("7"), None);
 /// ```
