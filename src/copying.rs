@@ -5,6 +5,7 @@
 //! leaves what is long to the same instruction.
 
 #![allow(unsafe_code, reason = "the linker looks for this name, and the code is no Rust")]
+#![allow(clippy::too_many_lines, reason = "an instruction a line")]
 
 use std::arch::naked_asm;
 

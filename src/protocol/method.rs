@@ -1,5 +1,7 @@
 //! The methods a client may send and what is known about each.
 
+use std::borrow::Cow;
+
 /// What is known about a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Facts {
@@ -81,6 +83,30 @@ pub const LIST_ROOTS: &str = "roots/list";
 pub const ELICIT: &str = "elicitation/create";
 /// `sampling/createMessage`, sent by servers.
 pub const SAMPLE: &str = "sampling/createMessage";
+
+/// What servers send, the most frequent first.
+const OF_SERVERS: [&str; 12] = [
+    PROGRESS,
+    LOG_MESSAGE,
+    CANCELLED,
+    ELICITED,
+    ACKNOWLEDGED,
+    TOOLS_CHANGED,
+    PROMPTS_CHANGED,
+    RESOURCES_CHANGED,
+    RESOURCE_UPDATED,
+    LIST_ROOTS,
+    ELICIT,
+    SAMPLE,
+];
+
+/// The name of a method that a server sends. No memory is taken for those that exist.
+pub fn name(text: &str) -> Cow<'static, str> {
+    match OF_SERVERS.iter().find(|known| **known == text) {
+        Some(known) => Cow::Borrowed(known),
+        None => Cow::Owned(text.to_owned()),
+    }
+}
 
 const fn list(name: &'static str, pages: &'static str) -> Facts {
     Facts { name, mirrored: None, repeatable: true, may_ask: false, pages: Some(pages) }

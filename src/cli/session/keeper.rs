@@ -1,5 +1,6 @@
 //! Who keeps a server open, and carries requests to it for all visitors.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::rc::Rc;
 
@@ -60,7 +61,7 @@ pub(super) struct Request {
     /// Its id, as the visitor knows it.
     pub(super) id: Id,
     /// The method.
-    pub(super) method: Box<str>,
+    pub(super) method: Cow<'static, str>,
     /// The parameters.
     pub(super) params: Params,
     /// Arguments that are mirrored into headers.
@@ -282,7 +283,6 @@ impl<'a> Keeper<'a> {
         // Tokens of several visitors may be the same, so the session gives out its own.
         let (params, token) = params.without_meta("progressToken");
         let page = (*method == *method::LIST_TOOLS).then(|| self.listed.begin(&params));
-        let method = method.into_string().into();
         let call = Call { method, params, mirrored, ..Call::default() };
         self.flights.begin(Errand { visitor, id, token, page }, call, false);
     }

@@ -120,7 +120,7 @@ async fn respond(
         let method = scan::member(request, "method").and_then(scan::unescape);
         let question = Question {
             from: Asker::Task(name.clone().into_owned()),
-            method: method.unwrap_or_default().into(),
+            method: method::name(&method.unwrap_or_default()),
             params: scan::member(request, "params").map(Json::from),
             during: None,
         };

@@ -4,10 +4,13 @@
 //! `input_required`, and the call is sent again with the answers (2026-07-28, Multi Round-Trip
 //! Requests). The caller sees no difference.
 
+use std::borrow::Cow;
+
 use super::event::{Asker, Event, Failure, Question};
 use super::{Session, Ticket};
 use crate::json::Json;
 use crate::jsonrpc::{ErrorObject, Id, scan};
+use crate::method;
 use crate::params::Members;
 
 /// How often a server may ask within one call.
@@ -95,7 +98,7 @@ impl Session {
     pub(super) fn ask_by_request(
         &mut self,
         id: Id,
-        method: Box<str>,
+        method: Cow<'static, str>,
         params: Option<Json>,
         during: Option<Ticket>,
     ) {
@@ -160,7 +163,7 @@ fn question(ticket: Ticket, name: &str, request: &str) -> Question {
     let method = scan::member(request, "method").and_then(scan::unescape);
     Question {
         from: Asker::Call(ticket, name.to_owned()),
-        method: method.unwrap_or_default().into(),
+        method: method::name(&method.unwrap_or_default()),
         params: scan::member(request, "params").map(Json::from),
         during: Some(ticket),
     }

@@ -2,9 +2,12 @@
 
 mod recover;
 
+use std::borrow::Cow;
+
 use super::scan::{self, Envelope, Span};
 use super::{Answer, ErrorObject, Id, Message, Notification, Request, Response};
 use crate::json::Json;
+use crate::method;
 
 use recover::recover;
 
@@ -133,7 +136,7 @@ fn deliver(text: String, envelope: &Envelope, take: &mut dyn FnMut(Decoded)) {
 struct Parts {
     has_version: bool,
     id: Option<Id>,
-    method: Option<Box<str>>,
+    method: Option<Cow<'static, str>>,
     params: Option<Span>,
     result: Option<Span>,
     input_required: bool,
@@ -144,6 +147,9 @@ struct Parts {
 impl Parts {
     fn of(text: &str, envelope: &Envelope) -> Parts {
         let string = |member: &Option<Span>| scan::unescape(&text[member.clone()?]);
+        let says = |member: &Option<Span>, word: &str| {
+            member.clone().is_some_and(|span| scan::is_string(&text[span], word))
+        };
         let unless_null =
             |member: &Option<Span>| member.clone().filter(|span| &text[span.clone()] != "null");
         let id = unless_null(&envelope.id).map(|span| Id::from_json(&text[span]));
@@ -156,13 +162,13 @@ impl Parts {
         let alone = method.is_none() && error.is_none();
         let result = if alone { envelope.result.clone() } else { unless_null(&envelope.result) };
         Parts {
-            has_version: string(&envelope.jsonrpc).as_deref() == Some("2.0"),
+            has_version: says(&envelope.jsonrpc, "2.0"),
             id,
-            method: method.map(Box::from),
+            method: method.as_deref().map(method::name),
             params: envelope.params.clone(),
             result: result.filter(|_| answers),
             has_type: envelope.result_type.is_some(),
-            input_required: string(&envelope.result_type).as_deref() == Some("input_required"),
+            input_required: says(&envelope.result_type, "input_required"),
             error,
         }
     }

@@ -27,6 +27,13 @@ pub fn unescape(quoted: &str) -> Option<Cow<'_, str>> {
     String::from_utf8(out).ok().map(Cow::Owned)
 }
 
+/// Whether a JSON string, given with its quotes, says `word`, which needs no escapes but may have some.
+pub fn is_string(quoted: &str, word: &str) -> bool {
+    let body = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    // Most often it is written as it is.
+    body == Some(word) || unescape(quoted).is_some_and(|text| text == word)
+}
+
 /// The value of a JSON string piece by piece, for strings that should not be in memory twice. `take`
 /// gets pieces of at most 64 KiB, in order. What `quoted` is has been checked: where it is no JSON
 /// string, the pieces end.
