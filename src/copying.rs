@@ -9,14 +9,14 @@
 
 use std::arch::naked_asm;
 
-/// `memcpy` of the C library.
+/// `memcpy` of the C library, and more: `to` may be before `from` and overlap it.
 ///
-/// musl's `memmove` jumps here when the destination begins before the source, and they may overlap
-/// then. So nothing is written before all that stood there was read: short blocks are read as a whole,
+/// So nothing is written before all that stood there was read: short blocks are read as a whole,
 /// long ones from the beginning on, and their last 32 bytes first of all.
 ///
 /// # Safety
-/// `from` can be read and `to` be written, for `length` bytes. Where they overlap, `to` comes first.
+/// `from` can be read and `to` be written, for `length` bytes, and `from` is not before `to` where they
+/// overlap.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 #[unsafe(naked)]
 unsafe extern "C" fn memcpy(to: *mut u8, from: *const u8, length: usize) -> *mut u8 {
@@ -100,21 +100,57 @@ unsafe extern "C" fn memcpy(to: *mut u8, from: *const u8, length: usize) -> *mut
     )
 }
 
+/// `memmove` of the C library. That of musl needs the `memcpy` of musl.
+///
+/// # Safety
+/// `from` can be read and `to` be written, for `length` bytes.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+#[unsafe(naked)]
+unsafe extern "C" fn memmove(to: *mut u8, from: *const u8, length: usize) -> *mut u8 {
+    naked_asm!(
+        // The other one will do if `to` is before `from` or behind it all, or it is short.
+        "mov rcx, rdi",
+        "sub rcx, rsi",
+        "cmp rcx, rdx",
+        "jae {memcpy}",
+        "cmp rdx, 64",
+        "jbe {memcpy}",
+        // From the end on, 32 bytes in a step, and the first 32 last.
+        "mov rax, rdi",
+        "movups xmm0, [rsi]",
+        "movups xmm1, [rsi + 16]",
+        "10:",
+        "movups xmm2, [rsi + rdx - 16]",
+        "movups xmm3, [rsi + rdx - 32]",
+        "movups [rdi + rdx - 16], xmm2",
+        "movups [rdi + rdx - 32], xmm3",
+        "sub rdx, 32",
+        "cmp rdx, 32",
+        "ja 10b",
+        "movups [rdi], xmm0",
+        "movups [rdi + 16], xmm1",
+        "ret",
+        memcpy = sym memcpy,
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    type Copy = unsafe extern "C" fn(*mut u8, *const u8, usize) -> *mut u8;
+
     /// Copies inside of a buffer, from and to these places, and compares with what Rust does.
     #[track_caller]
-    fn check(from: usize, to: usize, length: usize) {
+    fn check(copy: Copy, from: usize, to: usize, length: usize) {
         let mut bytes: Vec<u8> = (0..4096_u32).map(|at| (at * 7 % 251) as u8).collect();
         let mut expected = bytes.clone();
         expected.copy_within(from..from + length, to);
         let start = bytes.as_mut_ptr();
-        // SAFETY: both places are inside of the buffer, and the destination is the first of the two
-        // where they overlap.
+        // SAFETY: both places are inside of the buffer, and `memcpy` is tried only where the
+        // destination is the first of the two if they overlap.
         unsafe {
-            let result = memcpy(start.add(to), start.add(from), length);
+            let result = copy(start.add(to), start.add(from), length);
             assert_eq!(result, start.add(to));
         }
         assert!(bytes == expected, "{length} bytes from {from} to {to}");
@@ -124,16 +160,19 @@ mod tests {
     fn what_is_there_is_copied_and_nothing_else() {
         for length in (0..300).chain(1000..1100) {
             for (from, to) in [(0, 2000), (2001, 3), (1500, 17)] {
-                check(from, to, length);
+                check(memcpy, from, to, length);
+                check(memmove, from, to, length);
             }
         }
     }
 
     #[test]
-    fn what_overlaps_is_copied_forward() {
+    fn what_overlaps_is_read_before_it_is_written() {
         for length in (0..200).chain(1020..1030).chain([2000]) {
             for distance in [1, 2, 7, 8, 15, 16, 17, 31, 32, 33, 64, 100] {
-                check(500 + distance, 500, length);
+                check(memcpy, 500 + distance, 500, length);
+                check(memmove, 500 + distance, 500, length);
+                check(memmove, 500, 500 + distance, length);
             }
         }
     }

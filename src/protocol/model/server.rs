@@ -7,9 +7,8 @@ const KEY: &str = "io.modelcontextprotocol/serverInfo";
 
 /// What the server says about itself in a result, JSON text: by the handshake, or in `_meta`.
 pub fn info(result: &str) -> Option<&str> {
-    let greeting = || scan::member(result, "serverInfo");
-    let meta = scan::member(result, "_meta").and_then(|meta| scan::member(meta, KEY));
-    meta.or_else(greeting)
+    let [greeting, meta] = scan::members_named(result, ["serverInfo", "_meta"]);
+    meta.and_then(|meta| scan::member(meta, KEY)).or(greeting)
 }
 
 #[cfg(test)]

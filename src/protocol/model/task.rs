@@ -118,11 +118,11 @@ impl<'a> Task<'a> {
 
     /// Reads the answer to `tools/call`, if it says that the call became a task.
     pub fn created(result: &'a str) -> Option<Task<'a>> {
-        let says_so = scan::member(result, "resultType") == Some("\"task\"");
+        let [kind, content, task] = scan::members_named(result, ["resultType", "content", "task"]);
+        let says_so = kind == Some("\"task\"");
         // A tool's own result has contents; nothing else tells the first design's answer from it.
-        let is_result = scan::member(result, "content").is_some();
-        let wraps = scan::member(result, "task").is_some_and(|task| task.starts_with('{'));
-        if says_so || wraps && !is_result { Task::read(result) } else { None }
+        let wraps = content.is_none() && task.is_some_and(|task| task.starts_with('{'));
+        if says_so || wraps { Task::read(result) } else { None }
     }
 }
 

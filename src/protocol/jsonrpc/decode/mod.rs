@@ -118,18 +118,16 @@ fn deliver(text: String, envelope: &Envelope, take: &mut dyn FnMut(Decoded)) {
     let parts = Parts::of(&text, envelope);
     let no_version = !parts.has_version;
     let both = parts.result.is_some() && parts.error.is_some();
-    match parts.message(text) {
-        Ok(message) => {
-            if no_version {
-                take(Decoded::Unusual(Unusual::NoVersion));
-            }
-            if both {
-                take(Decoded::Unusual(Unusual::ResultAndError));
-            }
-            take(Decoded::Message(message));
+    let decoded = parts.decoded(text);
+    if let Decoded::Message(_) = decoded {
+        if no_version {
+            take(Decoded::Unusual(Unusual::NoVersion));
         }
-        Err(malformed) => take(Decoded::Malformed(malformed)),
+        if both {
+            take(Decoded::Unusual(Unusual::ResultAndError));
+        }
     }
+    take(decoded);
 }
 
 /// The members of a message that count.
@@ -173,9 +171,9 @@ impl Parts {
         }
     }
 
-    fn message(self, text: String) -> Result<Message, Malformed> {
+    fn decoded(self, text: String) -> Decoded {
         let Parts { id, params, input_required, has_type, .. } = self;
-        Ok(match (self.error, self.result, self.method) {
+        Decoded::Message(match (self.error, self.result, self.method) {
             (Some(error), _, _) => {
                 Message::Response(Response { id, outcome: Err(read_error(text, error)) })
             }
@@ -191,7 +189,9 @@ impl Parts {
                     None => Message::Notification(Notification { method, params }),
                 }
             }
-            (None, None, None) => return Err(Malformed::Shape { id, excerpt: excerpt(&text) }),
+            (None, None, None) => {
+                return Decoded::Malformed(Malformed::Shape { id, excerpt: excerpt(&text) });
+            }
         })
     }
 }

@@ -25,7 +25,7 @@ mod string;
 use std::ops::Range;
 
 pub use check::is_json;
-pub use parts::{Elements, Members, elements, member, members, objects};
+pub use parts::{Elements, Members, elements, member, members, members_named, objects};
 pub use string::{is_string, unescape, unescape_pieces};
 
 use cursor::{Cursor, Syntax};

@@ -48,6 +48,24 @@ pub fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     members(text).filter(|(key, _)| key == name).last().map(|(_, value)| value)
 }
 
+/// The members of the object that `text` is with these names; of several with one name, the last.
+/// One walk for all of them: the object may be long.
+///
+/// ```
+/// use mcpmini_protocol::jsonrpc::scan;
+/// let text = r#"{"a": 1, "b": 2, "c": 3}"#;
+/// assert_eq!(scan::members_named(text, ["c", "d", "a"]), [Some("3"), None, Some("1")]);
+/// ```
+pub fn members_named<'a, const N: usize>(text: &'a str, names: [&str; N]) -> [Option<&'a str>; N] {
+    let mut found = [None; N];
+    for (key, value) in members(text) {
+        if let Some(at) = names.iter().position(|name| *name == key) {
+            found[at] = Some(value);
+        }
+    }
+    found
+}
+
 /// Goes through the elements of the array that `text` is, and on the way through the members of
 /// those that are objects: for arrays that are too long to be gone through twice. `take` gets each
 /// element as its text, with the values of the members that have these names.
