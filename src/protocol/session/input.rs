@@ -160,10 +160,10 @@ impl Session {
 }
 
 fn question(ticket: Ticket, name: &str, request: &str) -> Question {
-    let method = scan::member(request, "method").and_then(scan::unescape);
+    let method = scan::member(request, "method").and_then(method::name_of_json);
     Question {
         from: Asker::Call(ticket, name.to_owned()),
-        method: method::name(&method.unwrap_or_default()),
+        method: method.unwrap_or_default(),
         params: scan::member(request, "params").map(Json::from),
         during: Some(ticket),
     }

@@ -144,14 +144,13 @@ struct Parts {
 
 impl Parts {
     fn of(text: &str, envelope: &Envelope) -> Parts {
-        let string = |member: &Option<Span>| scan::unescape(&text[member.clone()?]);
         let says = |member: &Option<Span>, word: &str| {
             member.clone().is_some_and(|span| scan::is_string(&text[span], word))
         };
         let unless_null =
             |member: &Option<Span>| member.clone().filter(|span| &text[span.clone()] != "null");
         let id = unless_null(&envelope.id).map(|span| Id::from_json(&text[span]));
-        let method = string(&envelope.method);
+        let method = envelope.method.clone().and_then(|span| method::name_of_json(&text[span]));
         // Log lines that are JSON objects like to have a member called `error`.
         let answers = envelope.id.is_some() || envelope.jsonrpc.is_some();
         let error = unless_null(&envelope.error).filter(|_| answers);
@@ -162,7 +161,7 @@ impl Parts {
         Parts {
             has_version: says(&envelope.jsonrpc, "2.0"),
             id,
-            method: method.as_deref().map(method::name),
+            method,
             params: envelope.params.clone(),
             result: result.filter(|_| answers),
             has_type: envelope.result_type.is_some(),

@@ -187,6 +187,22 @@ mod tests {
     }
 
     #[test]
+    fn several_members_are_found_as_one_by_one() {
+        for text in [
+            r#"{"a":1,"b":{"a":2},"a":3}"#,
+            r#"{"a":1,"b":}"#,
+            r#"{"b":1 "a":2}"#,
+            r#"{"\u0061":1}"#,
+            "[1]",
+            "{}",
+            "",
+        ] {
+            let one_by_one = ["a", "b", "c"].map(|name| member(text, name));
+            assert_eq!(members_named(text, ["a", "b", "c"]), one_by_one, "{text}");
+        }
+    }
+
+    #[test]
     fn members_come_in_order_until_the_text_breaks() {
         let check = |text: &str, expected: &[(&str, &str)]| {
             let found: Vec<_> = members(text).collect();

@@ -28,6 +28,7 @@ pub fn unescape(quoted: &str) -> Option<Cow<'_, str>> {
 }
 
 /// Whether a JSON string, given with its quotes, says `word`, which needs no escapes but may have some.
+#[inline]
 pub fn is_string(quoted: &str, word: &str) -> bool {
     let body = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
     // Most often it is written as it is.
@@ -170,6 +171,18 @@ mod tests {
         check("\"a\nb\"", None);
         check("\"", None);
         check("a", None);
+    }
+
+    #[test]
+    fn strings_are_compared_by_what_they_say() {
+        let check = |quoted: &str, expected: bool| {
+            assert_eq!(is_string(quoted, "2.0"), expected, "{quoted}");
+        };
+        check(r#""2.0""#, true);
+        check(r#""\u0032.0""#, true);
+        check(r#""2.00""#, false);
+        check("2.0", false);
+        check(r#""2.0"#, false);
     }
 
     #[test]
