@@ -45,7 +45,8 @@ pub fn elements(text: &str) -> Elements<'_> {
 /// assert_eq!(scan::member(r#"{"a": 1, "a": 2}"#, "a"), Some("2"));
 /// ```
 pub fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    members(text).filter(|(key, _)| key == name).last().map(|(_, value)| value)
+    let [found] = members_named(text, [name]);
+    found
 }
 
 /// The members of the object that `text` is with these names; of several with one name, the last.
@@ -58,12 +59,27 @@ pub fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 /// ```
 pub fn members_named<'a, const N: usize>(text: &'a str, names: [&str; N]) -> [Option<&'a str>; N] {
     let mut found = [None; N];
-    for (key, value) in members(text) {
-        if let Some(at) = names.iter().position(|name| *name == key) {
-            found[at] = Some(value);
-        }
+    if let Some(mut cursor) = Parts::new(text, b'{').cursor {
+        // What was found before the text broke is found.
+        let _ = find(text, &mut cursor, &names, &mut found);
     }
     found
+}
+
+/// Steps to the end of an object, and keeps the values of the members with these names.
+fn find<'a>(
+    text: &'a str,
+    cursor: &mut Cursor<'a>,
+    names: &[&str],
+    found: &mut [Option<&'a str>],
+) -> Result<(), Syntax> {
+    while let Some(key) = cursor.key()? {
+        let value = cursor.value()?;
+        if let Some(at) = names.iter().position(|name| *name == key) {
+            found[at] = Some(&text[value]);
+        }
+    }
+    Ok(())
 }
 
 /// Goes through the elements of the array that `text` is, and on the way through the members of
@@ -84,30 +100,19 @@ pub fn objects<'a, const N: usize>(
     let Some(mut cursor) = Parts::new(text, b'[').cursor else { return };
     while let Ok(true) = cursor.element() {
         let start = cursor.at;
-        let found = match cursor.peek() {
-            Some(b'{') => object(text, &mut cursor, names),
-            _ => cursor.value().map(|_| [None; N]),
+        let mut found = [None; N];
+        let stepped = match cursor.peek() {
+            Some(b'{') => {
+                cursor.enter();
+                find(text, &mut cursor, &names, &mut found)
+            }
+            _ => cursor.value().map(drop),
         };
-        let Ok(found) = found else { return };
+        if stepped.is_err() {
+            return;
+        }
         take(&text[start..cursor.at], found);
     }
-}
-
-/// Steps over an object and finds the members with these names; of several, the last.
-fn object<'a, const N: usize>(
-    text: &'a str,
-    cursor: &mut Cursor<'a>,
-    names: [&str; N],
-) -> Result<[Option<&'a str>; N], Syntax> {
-    let mut found = [None; N];
-    cursor.enter();
-    while let Some(key) = cursor.key()? {
-        let value = &text[cursor.value()?];
-        if let Some(at) = names.iter().position(|name| *name == key) {
-            found[at] = Some(value);
-        }
-    }
-    Ok(found)
 }
 
 /// A cursor inside the object or array, until its end.
@@ -197,7 +202,8 @@ mod tests {
             "{}",
             "",
         ] {
-            let one_by_one = ["a", "b", "c"].map(|name| member(text, name));
+            let last = |name| members(text).filter(|(key, _)| key == name).last();
+            let one_by_one = ["a", "b", "c"].map(|name| last(name).map(|(_, value)| value));
             assert_eq!(members_named(text, ["a", "b", "c"]), one_by_one, "{text}");
         }
     }
