@@ -92,9 +92,13 @@ unsafe extern "C" fn memcpy(to: *mut u8, from: *const u8, length: usize) -> *mut
         "movups [r8 - 32], xmm3",
         "movups [r8 - 16], xmm1",
         "ret",
+        // Eight bytes in a step, and the last 16 last.
         "40:",
+        "lea r8, [rdi + rdx]",
         "mov rcx, rdx",
-        "rep movsb",
+        "shr rcx, 3",
+        "rep movsq",
+        "movups [r8 - 16], xmm1",
         "ret",
         long = const 1024,
     )
