@@ -28,6 +28,8 @@ impl Scratch {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("mcpmini-test-{}-{number}", std::process::id());
         let path = std::env::temp_dir().join(name);
+        // Numbers of processes come back, and a test that was killed leaves its directory behind.
+        let _ = fs::remove_dir_all(&path);
         fs::create_dir(&path).unwrap();
         // The system's name for it: on macOS the usual one leads through a link.
         Self(path.canonicalize().unwrap())
