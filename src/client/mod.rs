@@ -202,7 +202,8 @@ impl Client {
         }
     }
 
-    /// Does what the session wants, until it has something to tell or was waited for.
+    /// Does the next thing that the session wants, and what follows from it at once; it may be to tell
+    /// something. Whoever waits for something else than an event can look after every step.
     async fn step(&mut self) -> Option<Event> {
         self.guard.prepare().await;
         let now = Instant::now();
@@ -222,6 +223,9 @@ impl Client {
                         return None;
                     }
                 },
+            }
+            if !self.session.has_more_to_say() {
+                return None;
             }
         }
     }
