@@ -60,6 +60,20 @@ fn short(criterion: &mut Criterion) {
             }
         });
     });
+    group.bench_function("std split and serde_json raw", |bencher| {
+        bencher.iter(|| {
+            for line in black_box(stream).lines().map_while(Result::ok) {
+                let _ = black_box(serde_json::from_str::<messages::RawEnvelope<'_>>(&line));
+            }
+        });
+    });
+    group.bench_function("std split and simd-json value", |bencher| {
+        bencher.iter(|| {
+            for mut line in black_box(stream).split(|byte| *byte == b'\n').map(<[u8]>::to_vec) {
+                let _ = black_box(simd_json::to_borrowed_value(&mut line));
+            }
+        });
+    });
     group.bench_function("memchr", |bencher| {
         bencher.iter(|| memchr::memchr_iter(b'\n', black_box(stream)).count());
     });

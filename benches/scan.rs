@@ -11,27 +11,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use mcpmini::protocol::jsonrpc::{Limits, decode, scan};
 use mcpmini::protocol::model::document::Document;
 use mcpmini::protocol::model::result::CallResult;
-use serde::Deserialize;
-use serde_json::value::RawValue;
 use simd_json::{Buffers, INPUT_PADDING, Tape};
-
-/// An envelope as serde_json reads it without looking into its values.
-#[derive(Deserialize)]
-#[allow(dead_code, reason = "read, not used")]
-struct Envelope<'a> {
-    #[serde(borrow)]
-    jsonrpc: Option<&'a RawValue>,
-    #[serde(borrow)]
-    id: Option<&'a RawValue>,
-    #[serde(borrow)]
-    method: Option<&'a RawValue>,
-    #[serde(borrow)]
-    params: Option<&'a RawValue>,
-    #[serde(borrow)]
-    result: Option<&'a RawValue>,
-    #[serde(borrow)]
-    error: Option<&'a RawValue>,
-}
 
 /// From text to the spans of its members. To copy the text is the bound.
 fn envelope(criterion: &mut Criterion) {
@@ -53,7 +33,9 @@ fn envelope(criterion: &mut Criterion) {
             );
         });
         group.bench_function("serde_json raw", |bencher| {
-            bencher.iter(|| black_box(&serde_json::from_str::<Envelope<'_>>(&text)).is_ok());
+            bencher.iter(|| {
+                black_box(&serde_json::from_str::<messages::RawEnvelope<'_>>(&text)).is_ok()
+            });
         });
         group.bench_function("serde_json value", |bencher| {
             bencher.iter(|| black_box(&serde_json::from_str::<serde_json::Value>(&text)).is_ok());

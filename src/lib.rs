@@ -1,7 +1,9 @@
 //! The MCP client for shell scripts.
 #![doc = include_str!("../ARCHITECTURE.md")]
 
-pub mod protocol;
+#[doc(inline)]
+pub use mcpmini_protocol as protocol;
+
 pub mod reactor;
 
 pub mod env;

@@ -1,6 +1,8 @@
 //! `mcpmini`: argv in, exit code out.
 #![cfg_attr(target_env = "musl", no_main)]
 
+#[cfg(all(target_arch = "x86_64", any(target_env = "musl", test)))]
+mod copying;
 #[cfg(any(target_env = "musl", test))]
 mod nursery;
 #[cfg(target_env = "musl")]

@@ -22,8 +22,9 @@ use std::cell::UnsafeCell;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How much there is, in bytes. Pages that are not used cost nothing.
-const ROOM: usize = 1 << 20;
+/// How much there is, in bytes: enough for a few thousand calls at a time. Pages that are not used cost
+/// nothing.
+const ROOM: usize = 4 << 20;
 
 /// The smallest block, in bytes. Every block is aligned to that.
 const SMALLEST: usize = 16;

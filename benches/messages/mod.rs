@@ -1,5 +1,26 @@
 //! Messages of the kinds and sizes that servers send.
 
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// An envelope as serde_json reads it without looking into its values.
+#[derive(Deserialize)]
+#[allow(dead_code, reason = "read, not used")]
+pub(crate) struct RawEnvelope<'a> {
+    #[serde(borrow)]
+    jsonrpc: Option<&'a RawValue>,
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    method: Option<&'a RawValue>,
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+}
+
 /// A notification of 150 bytes, of which servers send many.
 pub(crate) const PROGRESS: &str = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"token-1","progress":12,"total":100,"message":"twelve of hundred done"}}"#;
 

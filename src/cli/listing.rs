@@ -119,10 +119,10 @@ impl Contact<'_> {
             self.run.remark(&format!("{}: the answer to {list} has changed", self.server.name));
             forget(self, list);
         }
-        if let Some(result) = result {
-            self.watcher.consent.note_result(result);
-        }
-        let Some(info) = result.and_then(|result| server::info(result.as_str())) else { return };
+        let Some(result) = result else { return };
+        let info = server::info(result.as_str());
+        self.watcher.consent.note_result(info);
+        let Some(info) = info else { return };
         let other = |listed_by: &String| listed_by != info;
         if self.listed_by.borrow().as_ref().is_some_and(other) {
             self.run.remark(&format!("{}: the server is not what it was", self.server.name));

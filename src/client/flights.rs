@@ -149,7 +149,7 @@ impl<T> Flights<T> {
     /// Waits for whatever happens next. Dropping the future loses nothing.
     pub async fn next(&mut self, link: &mut Link<'_>) -> Happening<T> {
         loop {
-            let until = self.launch(link, Instant::now());
+            let until = self.launch(link);
             if let Some(landed) = self.landed.pop_front() {
                 return Happening::Landed(landed);
             }
@@ -203,7 +203,11 @@ impl<T> Flights<T> {
 
     /// Sends the calls whose time has come, and opens the connection for them if it can be.
     /// Returns when there is more to send; `None` when only an event can tell.
-    fn launch(&mut self, link: &mut Link<'_>, now: Instant) -> Option<Instant> {
+    fn launch(&mut self, link: &mut Link<'_>) -> Option<Instant> {
+        if self.waiting.is_empty() {
+            return None;
+        }
+        let now = Instant::now();
         self.expire(now);
         let next = self.waiting.iter().map(|waiting| waiting.not_before).min()?;
         let deadline = self.waiting.iter().filter_map(|waiting| waiting.flight.call.deadline).min();

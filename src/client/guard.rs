@@ -100,6 +100,11 @@ impl Guard {
         }
     }
 
+    /// Whether a challenge is being answered.
+    pub(super) fn is_answering(&self) -> bool {
+        matches!(self.state, State::Answering(_))
+    }
+
     /// Waits for the answer to a challenge: whether there are other credentials now. Never ready
     /// when there is no challenge.
     pub(super) async fn answered(&mut self) -> bool {

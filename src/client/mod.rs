@@ -202,19 +202,38 @@ impl Client {
         }
     }
 
-    /// Does the next thing that the session wants; it may be to tell something.
+    /// Does the next thing that the session wants, and what follows from it at once; it may be to tell
+    /// something. Whoever waits for something else than an event can look after every step.
     async fn step(&mut self) -> Option<Event> {
         self.guard.prepare().await;
-        match self.session.poll(Instant::now()) {
-            Output::Event(Event::Challenged(challenged)) => self.guard.challenge(*challenged),
-            Output::Event(event) => {
-                self.answering.heed(&event);
-                return Some(event);
+        let now = Instant::now();
+        loop {
+            match self.session.poll(now) {
+                Output::Event(Event::Challenged(challenged)) => self.guard.challenge(*challenged),
+                Output::Event(event) => {
+                    self.answering.heed(&event);
+                    return Some(event);
+                }
+                Output::Transmit(outgoing) => self.connection.send(outgoing),
+                Output::Wait(until) => match self.report_at_hand() {
+                    // They may be many: nothing is set up to wait for them, nor is the clock asked.
+                    Some(incoming) => self.session.handle_incoming(incoming, now),
+                    None => {
+                        self.wait(until).await;
+                        return None;
+                    }
+                },
             }
-            Output::Transmit(outgoing) => self.connection.send(outgoing),
-            Output::Wait(until) => self.wait(until).await,
+            if !self.session.has_more_to_say() {
+                return None;
+            }
         }
-        None
+    }
+
+    /// A report that is there already, unless something else comes first.
+    fn report_at_hand(&self) -> Option<Incoming> {
+        let waits = self.guard.is_answering() || self.connection.is_crowded();
+        if waits { None } else { self.connection.receive_now() }
     }
 
     /// Waits for what comes first: something from the server, other credentials, the answer to a

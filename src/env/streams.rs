@@ -11,9 +11,10 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{OFlags, fcntl_getfl};
+use rustix::fs::{FileType, OFlags, fcntl_getfl, fstat};
 use rustix::io::{Errno, fcntl_getfd, read, write};
 use rustix::stdio::{stderr, stdin, stdout};
+use rustix::termios::isatty;
 
 /// How long one step of waiting takes. A signal ends it early.
 const STEP: Duration = Duration::from_millis(50);
@@ -21,7 +22,7 @@ const STEP: Duration = Duration::from_millis(50);
 /// How much a pipe takes without blocking once it takes anything (POSIX, `write`).
 const ATOMIC: usize = libc::PIPE_BUF;
 
-/// How much is read at once, in bytes.
+/// How much is read at once, and written where that does not wait, in bytes.
 const BLOCK: usize = 64 << 10;
 
 /// Whether to wait on. It is asked only while nothing moves.
@@ -74,27 +75,39 @@ pub fn write_all(
     mut bytes: &[u8],
     patience: Patience<'_>,
 ) -> Result<(), Unwritten> {
+    let most = if bytes.len() <= ATOMIC || may_wait(descriptor) { ATOMIC } else { BLOCK };
     while !bytes.is_empty() {
         if !comes(descriptor, PollFlags::OUT, patience).map_err(Unwritten::Refused)? {
             return Err(Unwritten::GivenUp);
         }
-        bytes = &bytes[write_some(descriptor, bytes)?..];
+        bytes = &bytes[write_some(descriptor, bytes, most)?..];
     }
     Ok(())
+}
+
+/// Whether a write of any length may wait for a reader: not to a file, nor to a device that is no
+/// terminal.
+fn may_wait(descriptor: BorrowedFd<'_>) -> bool {
+    let kind = fstat(descriptor).map(|status| FileType::from_raw_mode(status.st_mode));
+    match kind {
+        Ok(FileType::RegularFile) => false,
+        Ok(FileType::CharacterDevice) => isatty(descriptor),
+        _ => true,
+    }
 }
 
 /// Writes what can be written at once, and tells how much that was; it may be nothing.
 pub fn write_now(descriptor: BorrowedFd<'_>, bytes: &[u8]) -> Result<usize, Unwritten> {
     match is_ready(descriptor, PollFlags::OUT, Duration::ZERO) {
-        Ok(true) => write_some(descriptor, bytes),
+        Ok(true) => write_some(descriptor, bytes, ATOMIC),
         Ok(false) => Ok(0),
         Err(errno) => Err(Unwritten::Refused(errno)),
     }
 }
 
-/// One write to a descriptor that is ready for it.
-fn write_some(descriptor: BorrowedFd<'_>, bytes: &[u8]) -> Result<usize, Unwritten> {
-    match write(descriptor, &bytes[..bytes.len().min(ATOMIC)]) {
+/// One write of at most that length to a descriptor that is ready for it.
+fn write_some(descriptor: BorrowedFd<'_>, bytes: &[u8], most: usize) -> Result<usize, Unwritten> {
+    match write(descriptor, &bytes[..bytes.len().min(most)]) {
         // POSIX does not say what it would mean; trying again for ever is not it.
         Ok(0) => Err(Unwritten::Refused(Errno::IO)),
         Ok(written) => Ok(written),
@@ -239,6 +252,23 @@ mod tests {
         let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
         let failed = write_all(full.as_fd(), b"x", ENDLESS).unwrap_err();
         assert!(failed.to_string().contains("No space left"), "{failed}");
+    }
+
+    #[test]
+    fn only_readers_are_waited_for() {
+        let (_reader, writer) = std::io::pipe().unwrap();
+        assert!(may_wait(writer.as_fd()));
+        let null = File::options().write(true).open("/dev/null").unwrap();
+        assert!(!may_wait(null.as_fd()));
+        let (path, bytes) = (
+            std::env::temp_dir().join(format!("mcpmini-streams-{}", std::process::id())),
+            [b'x'; 3 * BLOCK + 1],
+        );
+        let file = File::create(&path).unwrap();
+        assert!(!may_wait(file.as_fd()));
+        assert_eq!(write_all(file.as_fd(), &bytes, ENDLESS), Ok(()));
+        assert_eq!(std::fs::metadata(&path).unwrap().len(), bytes.len() as u64);
+        let _ = std::fs::remove_file(path);
     }
 
     #[test]

@@ -34,7 +34,10 @@ impl fmt::Display for Ambiguous {
 }
 
 /// Takes a text apart that everybody reads alike.
-pub(crate) fn parse(text: &str) -> Result<Tree<'_>, Ambiguous> {
+///
+/// # Errors
+/// When the text can be read in more than one way.
+pub fn parse(text: &str) -> Result<Tree<'_>, Ambiguous> {
     // A tree keeps numbers and lone surrogates as they are; this reader refuses what is not I-JSON.
     let value = serde_json::from_str::<serde_json::Value>(text);
     value.map_err(|error| Ambiguous::Invalid(error.to_string()))?;
@@ -52,7 +55,7 @@ pub fn canonical(text: &str) -> Result<String, Ambiguous> {
 }
 
 /// The canonical text of what [`parse`] returned.
-pub(crate) fn text_of(tree: &Tree<'_>) -> String {
+pub fn text_of(tree: &Tree<'_>) -> String {
     let mut out = String::new();
     push_tree(&mut out, tree, push_scalar);
     out

@@ -118,7 +118,7 @@ fn push_scalar(out: &mut String, text: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::canonical;
+    use crate::canonical;
 
     #[test]
     fn where_the_standard_has_a_text_this_is_it() {

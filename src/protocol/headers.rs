@@ -28,7 +28,7 @@ const SAFE_INTEGER: i64 = (1 << 53) - 1;
 /// control character.
 ///
 /// ```
-/// use mcpmini::protocol::headers::encode_value;
+/// use mcpmini_protocol::headers::encode_value;
 /// assert_eq!(encode_value("us-west1"), "us-west1");
 /// assert_eq!(encode_value(" padded "), "=?base64?IHBhZGRlZCA=?=");
 /// ```

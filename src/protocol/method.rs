@@ -1,5 +1,9 @@
 //! The methods a client may send and what is known about each.
 
+use std::borrow::Cow;
+
+use super::jsonrpc::scan;
+
 /// What is known about a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Facts {
@@ -82,6 +86,43 @@ pub const ELICIT: &str = "elicitation/create";
 /// `sampling/createMessage`, sent by servers.
 pub const SAMPLE: &str = "sampling/createMessage";
 
+/// What servers send, the most frequent first.
+const OF_SERVERS: [&str; 12] = [
+    PROGRESS,
+    LOG_MESSAGE,
+    CANCELLED,
+    ELICITED,
+    ACKNOWLEDGED,
+    TOOLS_CHANGED,
+    PROMPTS_CHANGED,
+    RESOURCES_CHANGED,
+    RESOURCE_UPDATED,
+    LIST_ROOTS,
+    ELICIT,
+    SAMPLE,
+];
+
+/// The name of a method that a server sends. No memory is taken for those that exist.
+fn name(text: &str) -> Cow<'static, str> {
+    match known(text) {
+        Some(known) => Cow::Borrowed(known),
+        None => Cow::Owned(text.to_owned()),
+    }
+}
+
+/// The same, given as a JSON string; `None` when it is none.
+pub fn name_of_json(quoted: &str) -> Option<Cow<'static, str>> {
+    let body = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    match body.and_then(known) {
+        Some(known) => Some(Cow::Borrowed(known)),
+        None => scan::unescape(quoted).map(|text| name(&text)),
+    }
+}
+
+fn known(text: &str) -> Option<&'static str> {
+    OF_SERVERS.iter().find(|known| **known == text).copied()
+}
+
 const fn list(name: &'static str, pages: &'static str) -> Facts {
     Facts { name, mirrored: None, repeatable: true, may_ask: false, pages: Some(pages) }
 }
@@ -147,5 +188,25 @@ pub fn changed_lists(notification: &str) -> &'static [&'static str] {
         PROMPTS_CHANGED => &[LIST_PROMPTS],
         RESOURCES_CHANGED => &[LIST_RESOURCES, LIST_TEMPLATES],
         _ => &[],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_methods_are_read_however_they_are_written() {
+        let check = |quoted: &str, expected: Option<&str>, is_known: bool| {
+            let name = name_of_json(quoted);
+            assert_eq!(name.as_deref(), expected, "{quoted}");
+            assert_eq!(matches!(name, Some(Cow::Borrowed(_))), is_known, "{quoted}");
+        };
+        check(r#""notifications/progress""#, Some(PROGRESS), true);
+        check(r#""notifications\/pro\u0067ress""#, Some(PROGRESS), true);
+        check(r#""notifications/x\n""#, Some("notifications/x\n"), false);
+        check(r#""""#, Some(""), false);
+        check("7", None, false);
+        check("\"", None, false);
     }
 }

@@ -16,7 +16,7 @@ const STEPS: usize = 256;
 /// A pointer, such as `/structuredContent/items/-/id`. The empty one is the whole value.
 ///
 /// ```
-/// use mcpmini::protocol::pointer::Pointer;
+/// use mcpmini_protocol::pointer::Pointer;
 /// let pointer: Pointer = "/items/-/id".parse().unwrap();
 /// let text = r#"{"items":[{"id":1.50},{"id":"b"},{}]}"#;
 /// assert_eq!(pointer.select(text).unwrap(), ["1.50", "\"b\""]);
@@ -68,7 +68,7 @@ impl Pointer {
     /// there. Of several elements it goes to the first.
     ///
     /// ```
-    /// use mcpmini::protocol::pointer::Pointer;
+    /// use mcpmini_protocol::pointer::Pointer;
     /// let pointer: Pointer = "/items/0/name".parse().unwrap();
     /// let text = r#"{"items":[{"id":1}]}"#;
     /// assert_eq!(pointer.reach(text), ("/items/0", r#"{"id":1}"#));
@@ -171,7 +171,7 @@ impl fmt::Display for InvalidPointer {
 /// anything else JSON. Numbers are equal by value, and blanks between the parts do not count.
 ///
 /// ```
-/// use mcpmini::protocol::pointer::is_written;
+/// use mcpmini_protocol::pointer::is_written;
 /// assert!(is_written(r#""a\u0062""#, "ab"));
 /// assert!(is_written("1.50", "1.5"));
 /// assert!(!is_written("\"1\"", "1.0"));

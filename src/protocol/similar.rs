@@ -13,7 +13,7 @@ const CANDIDATES: usize = 10_000;
 /// near, the only one that begins with `wanted` is meant.
 ///
 /// ```
-/// use mcpmini::protocol::similar::closest;
+/// use mcpmini_protocol::similar::closest;
 /// assert_eq!(closest("serach", ["fetch", "search"]), Some("search"));
 /// assert_eq!(closest("page_size", ["pageSize"]), Some("pageSize"));
 /// assert_eq!(closest("delete", ["search"]), None);

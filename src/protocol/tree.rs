@@ -13,9 +13,9 @@ use super::jsonrpc::scan;
 /// exhaust the stack.
 const DEPTH: usize = 128;
 
-/// One JSON value.
+/// One JSON value. It is shown as JSON, without blanks between the tokens that were opened.
 #[derive(Debug)]
-pub(crate) enum Tree<'a> {
+pub enum Tree<'a> {
     /// Anything that is not a container, or a container below the depth limit: its JSON text.
     Leaf(&'a str),
     /// An array.
@@ -25,8 +25,11 @@ pub(crate) enum Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
-    /// Takes a JSON text apart. Errors when it is not JSON.
-    pub(crate) fn parse(text: &'a str) -> Result<Tree<'a>, Invalid> {
+    /// Takes a JSON text apart.
+    ///
+    /// # Errors
+    /// When it is not JSON.
+    pub fn parse(text: &'a str) -> Result<Tree<'a>, Invalid> {
         let text = text.trim_matches(BLANKS);
         json::validate(text)?;
         Ok(Tree::open(text, DEPTH))
@@ -49,12 +52,12 @@ impl<'a> Tree<'a> {
     }
 
     /// The value of a member of an object; the last one of equal keys, as most readers have it.
-    pub(crate) fn get(&self, key: &str) -> Option<&Tree<'a>> {
+    pub fn get(&self, key: &str) -> Option<&Tree<'a>> {
         self.members().iter().rev().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
     /// The members of an object; of anything else none.
-    pub(crate) fn members(&self) -> &[(Cow<'a, str>, Tree<'a>)] {
+    pub fn members(&self) -> &[(Cow<'a, str>, Tree<'a>)] {
         match self {
             Tree::Object(members) => members,
             _ => &[],
@@ -62,7 +65,7 @@ impl<'a> Tree<'a> {
     }
 
     /// The elements of an array; of anything else none.
-    pub(crate) fn elements(&self) -> &[Tree<'a>] {
+    pub fn elements(&self) -> &[Tree<'a>] {
         match self {
             Tree::Array(elements) => elements,
             _ => &[],
@@ -71,7 +74,7 @@ impl<'a> Tree<'a> {
 
     /// The text of a string, without quotes and escapes; `None` when it is no string. A surrogate
     /// without its partner becomes U+FFFD.
-    pub(crate) fn as_text(&self) -> Option<Cow<'a, str>> {
+    pub fn as_text(&self) -> Option<Cow<'a, str>> {
         match self {
             Tree::Leaf(text) => scan::unescape(text),
             _ => None,
@@ -79,13 +82,12 @@ impl<'a> Tree<'a> {
     }
 
     /// Whether this is the literal `true`, `false` or `null`.
-    pub(crate) fn is_literal(&self, literal: &str) -> bool {
+    pub fn is_literal(&self, literal: &str) -> bool {
         matches!(self, Tree::Leaf(text) if *text == literal)
     }
 }
 
 impl fmt::Display for Tree<'_> {
-    /// Writes JSON, without blanks between the tokens that were opened.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Tree::Leaf(text) => f.write_str(text),

@@ -91,6 +91,11 @@ impl Connection {
         self.inbox.recv().await.ok()
     }
 
+    /// The next report, if there is one already.
+    pub fn receive_now(&self) -> Option<Incoming> {
+        self.inbox.try_recv().ok()
+    }
+
     /// Tells the transport to finish: deliver what is queued, then shut down.
     pub fn close(&self) {
         self.outbox.close();

@@ -56,13 +56,11 @@ impl Consent<'_> {
         self.texts.instructions = Some(instructions.into_owned());
     }
 
-    /// Takes in what a server says about itself beside a result. The result is there already: what
-    /// has changed counts for the next command.
-    pub(in crate::cli) fn note_result(&mut self, result: &Json) {
+    /// Takes in what a server says about itself beside a result, if it does. The result is there
+    /// already: what has changed counts for the next command.
+    pub(in crate::cli) fn note_result(&mut self, info: Option<&str>) {
         self.met = true;
-        let Some(info) = server::info(result.as_str()).filter(|_| self.mode != Mode::Off) else {
-            return;
-        };
+        let Some(info) = info.filter(|_| self.mode != Mode::Off) else { return };
         let identity = Identity::read(info);
         if self.observed.identity.as_ref() != Some(&identity) {
             self.observed.identity = Some(identity);
@@ -76,7 +74,7 @@ impl Consent<'_> {
     /// The same for one of many results, which are all of the same server.
     pub(in crate::cli) fn note_first_result(&mut self, result: &Json) {
         if self.observed.identity.is_none() {
-            self.note_result(result);
+            self.note_result(server::info(result.as_str()));
         }
     }
 

@@ -237,7 +237,6 @@ impl<'a> Keeper<'a> {
         // Tokens of several visitors may be the same, so the session gives out its own.
         let (params, token) = params.without_meta("progressToken");
         let page = (*method == *method::LIST_TOOLS).then(|| self.listed.begin(&params));
-        let method = method.into_string().into();
         let call = Call { method, params, mirrored, ..Call::default() };
         self.flights.begin(Errand { visitor, id, token, page }, call, false);
     }

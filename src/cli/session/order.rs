@@ -1,5 +1,6 @@
 //! What visitors want of a keeper.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use async_channel::Sender;
@@ -48,7 +49,7 @@ pub(super) struct Request {
     /// Its id, as the visitor knows it.
     pub(super) id: Id,
     /// The method.
-    pub(super) method: Box<str>,
+    pub(super) method: Cow<'static, str>,
     /// The parameters.
     pub(super) params: Params,
     /// Arguments that are mirrored into headers.

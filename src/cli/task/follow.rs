@@ -117,10 +117,10 @@ async fn respond(
         if !answered.insert(name.clone().into_owned()) {
             continue;
         }
-        let method = scan::member(request, "method").and_then(scan::unescape);
+        let method = scan::member(request, "method").and_then(method::name_of_json);
         let question = Question {
             from: Asker::Task(name.clone().into_owned()),
-            method: method.unwrap_or_default().into(),
+            method: method.unwrap_or_default(),
             params: scan::member(request, "params").map(Json::from),
             during: None,
         };

@@ -6,10 +6,10 @@
 
 use super::error::{ArgError, ValueFault};
 use super::path;
-use crate::protocol::decimal::Decimal;
-use crate::protocol::model::schema::{InputSchema, Schema, Shape, Types};
-use crate::protocol::similar::closest;
-use crate::protocol::tree::Tree;
+use crate::decimal::Decimal;
+use crate::model::schema::{InputSchema, Schema, Shape, Types};
+use crate::similar::closest;
+use crate::tree::Tree;
 
 /// How many comparisons one check may take. A schema can be written so that it never ends.
 const EFFORT: usize = 10_000_000;

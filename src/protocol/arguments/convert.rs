@@ -5,10 +5,10 @@
 
 use super::check::accepts;
 use super::error::{ArgError, NumberFault, ValueFault};
-use crate::protocol::decimal::is_number;
-use crate::protocol::json;
-use crate::protocol::model::schema::{Shape, Types};
-use crate::protocol::tree::{BLANKS, Tree};
+use crate::decimal::is_number;
+use crate::json;
+use crate::model::schema::{Shape, Types};
+use crate::tree::{BLANKS, Tree};
 
 /// What a text became.
 #[derive(Debug, PartialEq, Eq)]

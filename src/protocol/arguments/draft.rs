@@ -9,9 +9,9 @@ use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::path::Step;
-use crate::protocol::json;
-use crate::protocol::jsonrpc::scan;
-use crate::protocol::model::schema::Types;
+use crate::json;
+use crate::jsonrpc::scan;
+use crate::model::schema::Types;
 
 /// A value that can be changed.
 #[derive(Debug)]

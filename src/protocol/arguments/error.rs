@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter};
 
 use super::path::KeyFault;
 use super::shown::{Listed, Shown};
-use crate::protocol::model::schema::Types;
+use crate::model::schema::Types;
 
 /// Why words are no arguments for a tool.
 ///

@@ -6,11 +6,11 @@ use std::collections::HashSet;
 use super::check::accepts;
 use super::convert::{Converted, convert};
 use super::path::escaped;
-use crate::protocol::json;
-use crate::protocol::jsonrpc::scan;
-use crate::protocol::model::schema::{Schema, Shape, Types};
-use crate::protocol::model::tool::Tool;
-use crate::protocol::tree::Tree;
+use crate::json;
+use crate::jsonrpc::scan;
+use crate::model::schema::{Schema, Shape, Types};
+use crate::model::tool::Tool;
+use crate::tree::Tree;
 
 /// How many parameters an example shows when none is required.
 const OPTIONAL: usize = 3;

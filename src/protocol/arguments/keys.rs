@@ -1,9 +1,9 @@
 //! What can be written for a tool: its keys, and their values where there are few.
 
 use super::path::member;
-use crate::protocol::model::schema::{Shape, Types};
-use crate::protocol::model::tool::Tool;
-use crate::protocol::tree::Tree;
+use crate::model::schema::{Shape, Types};
+use crate::model::tool::Tool;
+use crate::tree::Tree;
 
 /// A key of a tool's arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,13 +5,13 @@
 //! same bytes, and a number keeps its digits.
 //!
 //! ```
-//! use mcpmini::protocol::arguments::{Options, build, parse};
-//! use mcpmini::protocol::model::schema::InputSchema;
+//! use mcpmini_protocol::arguments::{Options, build, parse};
+//! use mcpmini_protocol::model::schema::InputSchema;
 //! let schema = InputSchema::read(r#"{"properties":{"zip":{"type":"string"},"n":{"type":"number"}}}"#);
 //! let words = parse(&["zip=00123".into(), "n=1.50".into(), "raw:=1e400".into()], &[])?;
 //! let arguments = build(&words, &[], Some(&schema), Options::default())?;
 //! assert_eq!(arguments, r#"{"zip":"00123","n":1.50,"raw":1e400}"#);
-//! # Ok::<(), mcpmini::protocol::arguments::ArgError>(())
+//! # Ok::<(), mcpmini_protocol::arguments::ArgError>(())
 //! ```
 
 mod check;

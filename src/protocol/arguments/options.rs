@@ -6,8 +6,8 @@
 use super::check::unknown_key;
 use super::error::{ArgError, WordFault};
 use super::path::{KeyPath, Step, member, written};
-use crate::protocol::model::schema::{Property, Shape, Types};
-use crate::protocol::similar::folded;
+use crate::model::schema::{Property, Shape, Types};
+use crate::similar::folded;
 
 /// A parameter, and what an option sets it to.
 #[derive(Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use std::fmt;
 
 use super::error::{ArgError, ValueFault, WordFault};
 use super::path::{self, KeyPath};
-use crate::protocol::model::schema::Types;
-use crate::protocol::tree::BLANKS;
+use crate::model::schema::Types;
+use crate::tree::BLANKS;
 
 /// How errors call the arguments as a whole.
 pub(super) const WHOLE: &str = "arguments";

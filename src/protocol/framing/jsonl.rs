@@ -10,7 +10,7 @@ use std::mem;
 use std::ops::Range;
 
 use super::{TooLong, make_room};
-use crate::protocol::bytes;
+use crate::bytes;
 
 /// The size of the buffer at first. Most conversations are shorter, and memory that is not used
 /// need not be had.
@@ -25,7 +25,7 @@ const MOST: usize = 1 << 20;
 /// Cuts a byte stream into lines.
 ///
 /// ```
-/// use mcpmini::protocol::framing::jsonl::Lines;
+/// use mcpmini_protocol::framing::jsonl::Lines;
 /// let mut lines = Lines::new(1024);
 /// lines.spare()[..8].copy_from_slice(b"{}\r\n\n[]\n");
 /// lines.filled(8);

@@ -7,7 +7,7 @@ use std::mem;
 use std::time::Duration;
 
 use super::{TooLong, make_room};
-use crate::protocol::bytes;
+use crate::bytes;
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
@@ -26,7 +26,7 @@ pub struct Event {
 /// Cuts a byte stream into events.
 ///
 /// ```
-/// use mcpmini::protocol::framing::sse::Events;
+/// use mcpmini_protocol::framing::sse::Events;
 /// let mut events = Events::new(1024);
 /// let mut chunk = &b"id: 7\ndata: {}\n\n: alive\n"[..];
 /// let event = events.next_event(&mut chunk).unwrap().unwrap();

@@ -11,7 +11,7 @@ use super::{ErrorObject, Id};
 /// an object as JSON text; when it is empty, the member is left out.
 ///
 /// ```
-/// use mcpmini::protocol::jsonrpc::encode;
+/// use mcpmini_protocol::jsonrpc::encode;
 /// assert_eq!(
 ///     encode::request(1, false, "ping", "{}"),
 ///     r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{}}"#
@@ -44,7 +44,7 @@ pub fn request_with(
 /// A notification. `params` is as in [`request`].
 ///
 /// ```
-/// use mcpmini::protocol::jsonrpc::encode;
+/// use mcpmini_protocol::jsonrpc::encode;
 /// assert_eq!(
 ///     encode::notification("notifications/initialized", None),
 ///     r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#
@@ -61,7 +61,7 @@ pub fn notification(method: &str, params: Option<&str>) -> String {
 /// A response: a result as JSON text, or an error.
 ///
 /// ```
-/// use mcpmini::protocol::jsonrpc::{Id, encode};
+/// use mcpmini_protocol::jsonrpc::{Id, encode};
 /// assert_eq!(
 ///     encode::response(&Id::from_json("7"), Ok("{}")),
 ///     r#"{"jsonrpc":"2.0","id":7,"result":{}}"#
@@ -126,7 +126,7 @@ fn push_member(line: &mut String, key: &str, value: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::json::Json;
+    use crate::json::Json;
 
     #[track_caller]
     fn check(line: String, expected: &str) {

@@ -8,6 +8,8 @@ pub mod scan;
 pub use decode::{Limits, Malformed, Unusual, decode};
 pub use id::Id;
 
+use std::borrow::Cow;
+
 use super::json::Json;
 
 /// A message from the peer.
@@ -27,7 +29,7 @@ pub struct Request {
     /// The id, to be sent back as it came.
     pub id: Id,
     /// The method.
-    pub method: Box<str>,
+    pub method: Cow<'static, str>,
     /// The parameters.
     pub params: Option<Json>,
 }
@@ -36,7 +38,7 @@ pub struct Request {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notification {
     /// The method.
-    pub method: Box<str>,
+    pub method: Cow<'static, str>,
     /// The parameters.
     pub params: Option<Json>,
 }

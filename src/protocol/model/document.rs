@@ -1,6 +1,6 @@
 //! Looking into a payload.
 //!
-//! Payloads travel as text ([`crate::protocol::json`]). Where one is looked at, a [`Document`] reads
+//! Payloads travel as text ([`crate::json`]). Where one is looked at, a [`Document`] reads
 //! it with simd-json, which checks the grammar on the way and unescapes strings many bytes at a
 //! time. This is the only file that knows that parser. What it refuses, though RFC 8259 allows it
 //! (a surrogate without its partner, `1e400`, an integer of 30 digits), is read from the text
@@ -28,7 +28,7 @@ static WORTH_ASKING: Ability = Ability::new(|| true);
 /// A reader of payloads. It keeps its buffers from one payload to the next.
 ///
 /// ```
-/// use mcpmini::protocol::model::document::Document;
+/// use mcpmini_protocol::model::document::Document;
 /// let mut document = Document::new();
 /// let name = document.read(r#"{"name":"caf\u00e9"}"#, |root| {
 ///     root.member("name").and_then(|name| name.as_str().map(String::from))

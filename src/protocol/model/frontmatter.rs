@@ -7,8 +7,8 @@ use std::borrow::Cow;
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
-use crate::protocol::decimal::Decimal;
-use crate::protocol::tree::Tree;
+use crate::decimal::Decimal;
+use crate::tree::Tree;
 
 /// The longest frontmatter that is read, in bytes.
 const LONGEST: usize = 64 << 10;

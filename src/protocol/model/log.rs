@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::protocol::jsonrpc::scan;
+use crate::jsonrpc::scan;
 
 /// How serious a message is (RFC 5424, section 6.2.1), the least serious first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,7 +71,7 @@ impl<'a> LogMessage<'a> {
     /// Reads the parameters of a `notifications/message`.
     ///
     /// ```
-    /// use mcpmini::protocol::model::log::{Level, LogMessage};
+    /// use mcpmini_protocol::model::log::{Level, LogMessage};
     /// let message = LogMessage::read(r#"{"level":"error","logger":"db","data":"gone"}"#);
     /// assert_eq!(message.level, Level::Error);
     /// assert_eq!(message.text(), "gone");

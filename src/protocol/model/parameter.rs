@@ -25,7 +25,7 @@ pub struct Parameter {
 /// The members that the schema `text` names, in its order.
 ///
 /// ```
-/// use mcpmini::protocol::model::parameter::parameters;
+/// use mcpmini_protocol::model::parameter::parameters;
 /// let schema = r#"{"properties":{"days":{"type":"integer","default":3}}}"#;
 /// let parameters = parameters(schema);
 /// assert_eq!((&*parameters[0].name, &*parameters[0].types), ("days", "integer"));

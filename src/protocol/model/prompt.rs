@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::document::Document;
 use super::result::{Block, blocks};
-use crate::protocol::jsonrpc::scan;
+use crate::jsonrpc::scan;
 
 /// A prompt, as far as a list shows it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::protocol::jsonrpc::scan;
+use crate::jsonrpc::scan;
 
 /// A resource or a template, as far as a list shows it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

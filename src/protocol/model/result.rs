@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::document::{Document, Node};
-use crate::protocol::jsonrpc::scan;
+use crate::jsonrpc::scan;
 
 /// Blocks of text that are longer are unescaped piece by piece when they are written, in bytes.
 const LONG: usize = 1 << 20;
@@ -122,8 +122,8 @@ impl<'a> CallResult<'a> {
     /// Reads the result that `text` is.
     ///
     /// ```
-    /// use mcpmini::protocol::model::document::Document;
-    /// use mcpmini::protocol::model::result::{CallResult, Kind, Text};
+    /// use mcpmini_protocol::model::document::Document;
+    /// use mcpmini_protocol::model::result::{CallResult, Kind, Text};
     /// let text = r#"{"content":[{"type":"text","text":"hi"}],"isError":true}"#;
     /// let result = CallResult::read(text);
     /// assert!(result.is_error);

@@ -1,15 +1,14 @@
 //! Who a server says it is.
 
-use crate::protocol::jsonrpc::scan;
+use crate::jsonrpc::scan;
 
 /// Where a modern server says who it is, in every result (2026-07-28, Basic Protocol).
 const KEY: &str = "io.modelcontextprotocol/serverInfo";
 
 /// What the server says about itself in a result, JSON text: by the handshake, or in `_meta`.
 pub fn info(result: &str) -> Option<&str> {
-    let greeting = || scan::member(result, "serverInfo");
-    let meta = scan::member(result, "_meta").and_then(|meta| scan::member(meta, KEY));
-    meta.or_else(greeting)
+    let [greeting, meta] = scan::members_named(result, ["serverInfo", "_meta"]);
+    meta.and_then(|meta| scan::member(meta, KEY)).or(greeting)
 }
 
 #[cfg(test)]

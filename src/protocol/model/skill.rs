@@ -5,8 +5,8 @@ use std::collections::HashSet;
 
 use super::frontmatter::{self, Discrepancy};
 use super::schema::percent_decoded;
-use crate::protocol::decimal::Decimal;
-use crate::protocol::tree::Tree;
+use crate::decimal::Decimal;
+use crate::tree::Tree;
 
 /// The name of the extension, which a server declares before it is asked for skills.
 pub const EXTENSION: &str = "io.modelcontextprotocol/skills";

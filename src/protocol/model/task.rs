@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use crate::protocol::jsonrpc::scan;
+use crate::jsonrpc::scan;
 
 /// The name of the extension.
 pub const EXTENSION: &str = "io.modelcontextprotocol/tasks";
@@ -85,7 +85,7 @@ impl<'a> Task<'a> {
     /// is neither.
     ///
     /// ```
-    /// use mcpmini::protocol::model::task::{Status, Task};
+    /// use mcpmini_protocol::model::task::{Status, Task};
     /// let task = Task::read(r#"{"resultType":"task","taskId":"7","status":"working"}"#).unwrap();
     /// assert_eq!((&*task.id, task.status), ("7", Status::Working));
     /// assert_eq!(Task::read(r#"{"content":[]}"#), None);
@@ -118,11 +118,11 @@ impl<'a> Task<'a> {
 
     /// Reads the answer to `tools/call`, if it says that the call became a task.
     pub fn created(result: &'a str) -> Option<Task<'a>> {
-        let says_so = scan::member(result, "resultType") == Some("\"task\"");
+        let [kind, content, task] = scan::members_named(result, ["resultType", "content", "task"]);
+        let says_so = kind == Some("\"task\"");
         // A tool's own result has contents; nothing else tells the first design's answer from it.
-        let is_result = scan::member(result, "content").is_some();
-        let wraps = scan::member(result, "task").is_some_and(|task| task.starts_with('{'));
-        if says_so || wraps && !is_result { Task::read(result) } else { None }
+        let wraps = content.is_none() && task.is_some_and(|task| task.starts_with('{'));
+        if says_so || wraps { Task::read(result) } else { None }
     }
 }
 

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::schema::{InputSchema, Shape, Types};
-use crate::protocol::json;
-use crate::protocol::jsonrpc::scan;
-use crate::protocol::similar::closest;
+use crate::json;
+use crate::jsonrpc::scan;
+use crate::similar::closest;
 
 /// How many parameters a signature shows.
 pub(super) const PARAMETERS: usize = 64;

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use super::event::{Event, Failure, Fate, Limit, Question, TimedOut};
 use super::input::Input;
 use super::{Abilities, Output, Purpose, Session};
-use crate::protocol::json::Json;
-use crate::protocol::jsonrpc::{Answer, ErrorObject};
-use crate::protocol::message::{Delivery, Ending, Fault, Outgoing};
-use crate::protocol::method;
-use crate::protocol::params::Params;
-use crate::protocol::pending::Found;
+use crate::json::Json;
+use crate::jsonrpc::{Answer, ErrorObject};
+use crate::message::{Delivery, Ending, Fault, Outgoing};
+use crate::method;
+use crate::params::Params;
+use crate::pending::Found;
 
 /// Names a call for as long as it lasts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -109,7 +109,7 @@ impl Session {
             true => format!("\"{id}\""),
             false => id.to_string(),
         };
-        let reason = crate::protocol::json::string(reason);
+        let reason = crate::json::string(reason);
         let params = Params::new().with("requestId", number).with("reason", reason);
         let notice = self.notification(revision, method::CANCELLED, &params);
         self.transmit(Outgoing::Cancel { id, notice: Some(notice) });

@@ -12,8 +12,8 @@ use std::time::Instant;
 use super::era::{Probe, Step};
 use super::event::{Event, Failure};
 use super::{Purpose, Session};
-use crate::protocol::message::Refused;
-use crate::protocol::revision::Era;
+use crate::message::Refused;
+use crate::revision::Era;
 
 /// A refusal that other credentials may turn into an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! What the client says about itself: who it is, and what it can be asked for.
 
 use super::Profile;
-use crate::protocol::json;
-use crate::protocol::model::task;
-use crate::protocol::params::{Members, Meta};
-use crate::protocol::revision::{Revision, Tasks};
+use crate::json;
+use crate::model::task;
+use crate::params::{Members, Meta};
+use crate::revision::{Revision, Tasks};
 
 /// What requests of a revision carry in `_meta`: it is the same in all of them.
 #[derive(Debug)]

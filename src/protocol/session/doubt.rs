@@ -11,10 +11,10 @@ use std::time::Instant;
 use super::era::Probe;
 use super::event::{Event, Failure};
 use super::{Session, Ticket};
-use crate::protocol::jsonrpc::ErrorObject;
-use crate::protocol::method;
-use crate::protocol::opening::{Certainty, Verdict, judge};
-use crate::protocol::revision::{Era, Revision};
+use crate::jsonrpc::ErrorObject;
+use crate::method;
+use crate::opening::{Certainty, Verdict, judge};
+use crate::revision::{Era, Revision};
 
 impl Session {
     /// A server that was modern the last time refuses a call in a way that a legacy one would:

@@ -4,14 +4,14 @@ use std::time::Instant;
 
 use super::event::{Event, Failure, Limit, TimedOut};
 use super::{About, Call, Profile, Purpose, Session, Ticket};
-use crate::protocol::json::{self, Json};
-use crate::protocol::jsonrpc::{Answer, ErrorObject, Message, Response, scan};
-use crate::protocol::message::{Listening, Outgoing, Refused};
-use crate::protocol::method;
-use crate::protocol::opening::{Certainty, Opening, Verdict, choose, judge, supported};
-use crate::protocol::params::Params;
-use crate::protocol::pending::Found;
-use crate::protocol::revision::{Era, Questions, Revision};
+use crate::json::{self, Json};
+use crate::jsonrpc::{Answer, ErrorObject, Message, Response, scan};
+use crate::message::{Listening, Outgoing, Refused};
+use crate::method;
+use crate::opening::{Certainty, Opening, Verdict, choose, judge, supported};
+use crate::params::Params;
+use crate::pending::Found;
+use crate::revision::{Era, Questions, Revision};
 
 /// How far the opening has come.
 #[derive(Debug)]

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use super::{Challenged, Ticket};
-use crate::protocol::json::{Invalid, Json};
-use crate::protocol::jsonrpc::{ErrorObject, Id, Malformed, Notification, Unusual, scan};
-use crate::protocol::message::{Ending, Fault, FaultKind, Listening, Refused, Sent};
-use crate::protocol::revision::Revision;
+use crate::json::{Invalid, Json};
+use crate::jsonrpc::{ErrorObject, Id, Malformed, Notification, Unusual, scan};
+use crate::message::{Ending, Fault, FaultKind, Listening, Refused, Sent};
+use crate::revision::Revision;
 
 /// Something for the caller.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ pub enum Oddity {
         known: bool,
     },
     /// A server of the modern era sent a request, which it must not; it gets no answer.
-    RequestInModernEra(Box<str>),
+    RequestInModernEra(Cow<'static, str>),
     /// A message could not be delivered, and no request depends on it.
     Undelivered(String),
     /// The server would not be told which log messages are wanted, and said this.
@@ -206,7 +206,7 @@ pub struct Question {
     /// Whom to answer.
     pub from: Asker,
     /// `elicitation/create`, `sampling/createMessage` or `roots/list`.
-    pub method: Box<str>,
+    pub method: Cow<'static, str>,
     /// Its parameters.
     pub params: Option<Json>,
     /// The call that it is about; `None` when nothing tells. On one stream for all calls a legacy

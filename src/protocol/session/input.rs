@@ -4,11 +4,14 @@
 //! `input_required`, and the call is sent again with the answers (2026-07-28, Multi Round-Trip
 //! Requests). The caller sees no difference.
 
+use std::borrow::Cow;
+
 use super::event::{Asker, Event, Failure, Question};
 use super::{Session, Ticket};
-use crate::protocol::json::Json;
-use crate::protocol::jsonrpc::{ErrorObject, Id, scan};
-use crate::protocol::params::Members;
+use crate::json::Json;
+use crate::jsonrpc::{ErrorObject, Id, scan};
+use crate::method;
+use crate::params::Members;
 
 /// How often a server may ask within one call.
 const MAX_ROUNDS: u32 = 32;
@@ -95,7 +98,7 @@ impl Session {
     pub(super) fn ask_by_request(
         &mut self,
         id: Id,
-        method: Box<str>,
+        method: Cow<'static, str>,
         params: Option<Json>,
         during: Option<Ticket>,
     ) {
@@ -157,10 +160,10 @@ impl Session {
 }
 
 fn question(ticket: Ticket, name: &str, request: &str) -> Question {
-    let method = scan::member(request, "method").and_then(scan::unescape);
+    let method = scan::member(request, "method").and_then(method::name_of_json);
     Question {
         from: Asker::Call(ticket, name.to_owned()),
-        method: method.unwrap_or_default().into(),
+        method: method.unwrap_or_default(),
         params: scan::member(request, "params").map(Json::from),
         during: Some(ticket),
     }

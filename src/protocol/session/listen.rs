@@ -10,10 +10,10 @@
 
 use super::event::Event;
 use super::{Purpose, Session, Ticket};
-use crate::protocol::json::Json;
-use crate::protocol::jsonrpc::id::Echo;
-use crate::protocol::jsonrpc::{Id, scan};
-use crate::protocol::method;
+use crate::json::Json;
+use crate::jsonrpc::id::Echo;
+use crate::jsonrpc::{Id, scan};
+use crate::method;
 
 /// The member of a notification's `_meta` that names its subscription.
 pub const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";

@@ -1,11 +1,11 @@
 //! Which log messages the server should send (2025-11-25 and 2026-07-28, Logging).
 
 use super::{Call, Profile, Purpose, Session};
-use crate::protocol::json::{self, Json};
-use crate::protocol::jsonrpc::scan;
-use crate::protocol::method;
-use crate::protocol::params::Params;
-use crate::protocol::revision::{LogLevelBy, Revision};
+use crate::json::{self, Json};
+use crate::jsonrpc::scan;
+use crate::method;
+use crate::params::Params;
+use crate::revision::{LogLevelBy, Revision};
 
 impl Profile {
     /// The member of `_meta` by which a request says which log messages it wants.

@@ -2,11 +2,11 @@
 
 use super::declare::Context;
 use super::{Call, Purpose, Session};
-use crate::protocol::jsonrpc::{self, ErrorObject, Id, scan};
-use crate::protocol::message::{Delivery, Head, Outgoing};
-use crate::protocol::method;
-use crate::protocol::params::Params;
-use crate::protocol::revision::{Era, Revision};
+use crate::jsonrpc::{self, ErrorObject, Id, scan};
+use crate::message::{Delivery, Head, Outgoing};
+use crate::method;
+use crate::params::Params;
+use crate::revision::{Era, Revision};
 
 impl Session {
     /// Sends a request and returns its number.

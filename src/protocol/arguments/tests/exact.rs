@@ -1,7 +1,7 @@
 //! Arguments that come as JSON leave as the same bytes.
 
 use super::*;
-use crate::protocol::json::validate;
+use crate::json::validate;
 
 #[test]
 fn a_whole_object_is_handed_on_byte_for_byte() {

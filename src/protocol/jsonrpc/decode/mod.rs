@@ -2,9 +2,12 @@
 
 mod recover;
 
+use std::borrow::Cow;
+
 use super::scan::{self, Envelope, Span};
 use super::{Answer, ErrorObject, Id, Message, Notification, Request, Response};
-use crate::protocol::json::Json;
+use crate::json::Json;
+use crate::method;
 
 use recover::recover;
 
@@ -93,7 +96,7 @@ impl Malformed {
 /// empty one is not reported.
 ///
 /// ```
-/// use mcpmini::protocol::jsonrpc::{Limits, decode};
+/// use mcpmini_protocol::jsonrpc::{Limits, decode};
 /// let frame = br#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#.to_vec();
 /// let mut found = Vec::new();
 /// decode(frame, &Limits::default(), &mut |decoded| found.push(decoded));
@@ -115,25 +118,23 @@ fn deliver(text: String, envelope: &Envelope, take: &mut dyn FnMut(Decoded)) {
     let parts = Parts::of(&text, envelope);
     let no_version = !parts.has_version;
     let both = parts.result.is_some() && parts.error.is_some();
-    match parts.message(text) {
-        Ok(message) => {
-            if no_version {
-                take(Decoded::Unusual(Unusual::NoVersion));
-            }
-            if both {
-                take(Decoded::Unusual(Unusual::ResultAndError));
-            }
-            take(Decoded::Message(message));
+    let decoded = parts.decoded(text);
+    if let Decoded::Message(_) = decoded {
+        if no_version {
+            take(Decoded::Unusual(Unusual::NoVersion));
         }
-        Err(malformed) => take(Decoded::Malformed(malformed)),
+        if both {
+            take(Decoded::Unusual(Unusual::ResultAndError));
+        }
     }
+    take(decoded);
 }
 
 /// The members of a message that count.
 struct Parts {
     has_version: bool,
     id: Option<Id>,
-    method: Option<Box<str>>,
+    method: Option<Cow<'static, str>>,
     params: Option<Span>,
     result: Option<Span>,
     input_required: bool,
@@ -143,11 +144,13 @@ struct Parts {
 
 impl Parts {
     fn of(text: &str, envelope: &Envelope) -> Parts {
-        let string = |member: &Option<Span>| scan::unescape(&text[member.clone()?]);
+        let says = |member: &Option<Span>, word: &str| {
+            member.clone().is_some_and(|span| scan::is_string(&text[span], word))
+        };
         let unless_null =
             |member: &Option<Span>| member.clone().filter(|span| &text[span.clone()] != "null");
         let id = unless_null(&envelope.id).map(|span| Id::from_json(&text[span]));
-        let method = string(&envelope.method);
+        let method = envelope.method.clone().and_then(|span| method::name_of_json(&text[span]));
         // Log lines that are JSON objects like to have a member called `error`.
         let answers = envelope.id.is_some() || envelope.jsonrpc.is_some();
         let error = unless_null(&envelope.error).filter(|_| answers);
@@ -156,20 +159,20 @@ impl Parts {
         let alone = method.is_none() && error.is_none();
         let result = if alone { envelope.result.clone() } else { unless_null(&envelope.result) };
         Parts {
-            has_version: string(&envelope.jsonrpc).as_deref() == Some("2.0"),
+            has_version: says(&envelope.jsonrpc, "2.0"),
             id,
-            method: method.map(Box::from),
+            method,
             params: envelope.params.clone(),
             result: result.filter(|_| answers),
             has_type: envelope.result_type.is_some(),
-            input_required: string(&envelope.result_type).as_deref() == Some("input_required"),
+            input_required: says(&envelope.result_type, "input_required"),
             error,
         }
     }
 
-    fn message(self, text: String) -> Result<Message, Malformed> {
+    fn decoded(self, text: String) -> Decoded {
         let Parts { id, params, input_required, has_type, .. } = self;
-        Ok(match (self.error, self.result, self.method) {
+        Decoded::Message(match (self.error, self.result, self.method) {
             (Some(error), _, _) => {
                 Message::Response(Response { id, outcome: Err(read_error(text, error)) })
             }
@@ -185,7 +188,9 @@ impl Parts {
                     None => Message::Notification(Notification { method, params }),
                 }
             }
-            (None, None, None) => return Err(Malformed::Shape { id, excerpt: excerpt(&text) }),
+            (None, None, None) => {
+                return Decoded::Malformed(Malformed::Shape { id, excerpt: excerpt(&text) });
+            }
         })
     }
 }

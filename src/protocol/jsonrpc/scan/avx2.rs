@@ -17,7 +17,7 @@ use std::mem;
 
 use super::check::escape;
 use super::skip::Nest;
-use crate::protocol::bytes::Ability;
+use crate::bytes::Ability;
 
 const BLOCK: usize = 64;
 
@@ -188,13 +188,11 @@ fn end_in_blocks(
     mut look: impl FnMut(&[u8; BLOCK], usize) -> Option<usize>,
 ) -> Option<usize> {
     let mut rest = text.get(at..)?;
-    let mut padded = [b' '; BLOCK];
+    let mut padded = [b' '; 2 * BLOCK];
     // One call for whole blocks and for the rest, so that it is inlined whatever is optimised for.
     while !rest.is_empty() {
-        let (block, after) = rest.split_first_chunk().unwrap_or_else(|| {
-            padded[..rest.len()].copy_from_slice(rest);
-            (&padded, &[])
-        });
+        let (block, after) =
+            rest.split_first_chunk().unwrap_or_else(|| (pad(&mut padded, text, rest.len()), &[]));
         let begin = text.len() - rest.len();
         if let Some(last) = look(block, begin) {
             return Some(begin + last + 1);
@@ -202,6 +200,17 @@ fn end_in_blocks(
         rest = after;
     }
     None
+}
+
+/// The last `length` bytes of a text, made a block with blanks.
+#[inline(always)]
+fn pad<'a>(padded: &'a mut [u8; 2 * BLOCK], text: &[u8], length: usize) -> &'a [u8; BLOCK] {
+    match text.last_chunk::<BLOCK>() {
+        // A block is copied faster than a part of one.
+        Some(last) => *padded.first_chunk_mut().expect("it is half of it") = *last,
+        None => padded[BLOCK - length..BLOCK].copy_from_slice(&text[text.len() - length..]),
+    }
+    padded[BLOCK - length..].first_chunk().expect("less than a block was asked for")
 }
 
 /// Which bytes are escaped, block by block.

@@ -16,7 +16,7 @@ const DEEPEST: u32 = u128::BITS;
 /// verdict on a text that nests deeper than 128 levels.
 ///
 /// ```
-/// use mcpmini::protocol::jsonrpc::scan;
+/// use mcpmini_protocol::jsonrpc::scan;
 /// assert!(scan::is_json(r#" {"n": [1e400, "\ud800"]} "#));
 /// assert!(!scan::is_json(r#"{"n": [1e400, "\ud80"]}"#));
 /// ```

@@ -39,6 +39,8 @@ impl<'a> Cursor<'a> {
     pub(super) fn peek(&mut self) -> Option<u8> {
         loop {
             match self.byte()? {
+                // Nearly always, and so it is asked first.
+                other @ b'!'.. => return Some(other),
                 b' ' | b'\t' | b'\n' | b'\r' => self.at += 1,
                 other => return Some(other),
             }
@@ -52,6 +54,13 @@ impl<'a> Cursor<'a> {
         self.level += 1;
         self.too_deep |= self.level > self.depth;
         self.fresh = true;
+    }
+
+    /// Steps into an object that a text begins with, behind the members up to `at`.
+    #[inline(always)]
+    pub(super) fn enter_at(&mut self, at: usize) {
+        self.enter();
+        (self.at, self.fresh) = (at, false);
     }
 
     /// Steps to the value of the next member of an object and tells its key; `None` at its end.

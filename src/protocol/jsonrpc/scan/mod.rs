@@ -6,7 +6,7 @@
 //! recurses, and leaves the grammar inside payloads to whoever reads them.
 //!
 //! ```
-//! use mcpmini::protocol::jsonrpc::scan;
+//! use mcpmini_protocol::jsonrpc::scan;
 //! let text = r#"{"jsonrpc":"2.0","id":7,"result":{"n":1.50}}"#;
 //! let envelope = scan::envelope(text, 512).unwrap();
 //! assert_eq!(&text[envelope.result.unwrap()], r#"{"n":1.50}"#);
@@ -18,13 +18,15 @@ mod check;
 mod cursor;
 mod parts;
 mod skip;
+#[cfg(target_arch = "x86_64")]
+mod sse2;
 mod string;
 
 use std::ops::Range;
 
 pub use check::is_json;
-pub use parts::{Elements, Members, elements, member, members, objects};
-pub use string::{unescape, unescape_pieces};
+pub use parts::{Elements, Members, elements, member, members, members_named, objects};
+pub use string::{is_string, unescape, unescape_pieces};
 
 use cursor::{Cursor, Syntax};
 
@@ -73,16 +75,32 @@ impl From<Syntax> for Broken {
     }
 }
 
+/// How nearly all messages begin, and where the version stands in that.
+const USUAL: &str = "{\"jsonrpc\":\"2.0\"";
+const VERSION: Span = 11..16;
+
 /// Finds the members of the message at the beginning of `text`, white space aside. `depth` is how
 /// deep arrays and objects may nest; the message itself is the first level.
+#[inline]
 pub fn envelope(text: &str, depth: usize) -> Result<Envelope, Broken> {
-    let mut cursor = Cursor::new(text, depth);
     let mut envelope = Envelope::default();
-    if cursor.peek() != Some(b'{') {
+    fill(&mut envelope, text, depth)?;
+    Ok(envelope)
+}
+
+/// Fills in an empty envelope, where it is: it is long, and a short message is read faster than
+/// it is moved.
+fn fill(envelope: &mut Envelope, text: &str, depth: usize) -> Result<(), Broken> {
+    let mut cursor = Cursor::new(text, depth);
+    if text.starts_with(USUAL) && 0 < depth {
+        envelope.jsonrpc = Some(VERSION);
+        cursor.enter_at(USUAL.len());
+    } else if cursor.peek() == Some(b'{') {
+        cursor.enter();
+    } else {
         cursor.value()?;
         return Err(Broken::NoObject);
     }
-    cursor.enter();
     while let Some(key) = cursor.key()? {
         let place = match &*key {
             "jsonrpc" => &mut envelope.jsonrpc,
@@ -102,10 +120,10 @@ pub fn envelope(text: &str, depth: usize) -> Result<Envelope, Broken> {
         *place = Some(cursor.value()?);
     }
     if cursor.too_deep {
-        return Err(Broken::TooDeep { id: envelope.id });
+        return Err(Broken::TooDeep { id: envelope.id.take() });
     }
     envelope.end = cursor.at;
-    Ok(envelope)
+    Ok(())
 }
 
 /// Steps over the value of `result` and finds its `resultType` on the way.
@@ -139,6 +157,6 @@ pub fn value_end(text: &str) -> Option<usize> {
 }
 
 #[cfg(test)]
-pub(in crate::protocol) mod random;
+pub(crate) mod random;
 #[cfg(test)]
 mod tests;

@@ -20,7 +20,7 @@ pub struct Elements<'a>(Parts<'a>);
 /// value. Equal keys all appear.
 ///
 /// ```
-/// use mcpmini::protocol::jsonrpc::scan;
+/// use mcpmini_protocol::jsonrpc::scan;
 /// let members: Vec<_> = scan::members(r#"{"a": 1.50, "b": [2]}"#).collect();
 /// assert_eq!(members, [("a".into(), "1.50"), ("b".into(), "[2]")]);
 /// ```
@@ -31,7 +31,7 @@ pub fn members(text: &str) -> Members<'_> {
 /// The elements of the array that `text` is, in order, each as its text.
 ///
 /// ```
-/// use mcpmini::protocol::jsonrpc::scan;
+/// use mcpmini_protocol::jsonrpc::scan;
 /// assert_eq!(scan::elements(r#"[1, {"a": 2}]"#).collect::<Vec<_>>(), ["1", r#"{"a": 2}"#]);
 /// ```
 pub fn elements(text: &str) -> Elements<'_> {
@@ -41,11 +41,45 @@ pub fn elements(text: &str) -> Elements<'_> {
 /// The text of the member `name` of the object that `text` is; of several, the last.
 ///
 /// ```
-/// use mcpmini::protocol::jsonrpc::scan;
+/// use mcpmini_protocol::jsonrpc::scan;
 /// assert_eq!(scan::member(r#"{"a": 1, "a": 2}"#, "a"), Some("2"));
 /// ```
 pub fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    members(text).filter(|(key, _)| key == name).last().map(|(_, value)| value)
+    let [found] = members_named(text, [name]);
+    found
+}
+
+/// The members of the object that `text` is with these names; of several with one name, the last.
+/// One walk for all of them: the object may be long.
+///
+/// ```
+/// use mcpmini_protocol::jsonrpc::scan;
+/// let text = r#"{"a": 1, "b": 2, "c": 3}"#;
+/// assert_eq!(scan::members_named(text, ["c", "d", "a"]), [Some("3"), None, Some("1")]);
+/// ```
+pub fn members_named<'a, const N: usize>(text: &'a str, names: [&str; N]) -> [Option<&'a str>; N] {
+    let mut found = [None; N];
+    if let Some(mut cursor) = Parts::new(text, b'{').cursor {
+        // What was found before the text broke is found.
+        let _ = find(text, &mut cursor, &names, &mut found);
+    }
+    found
+}
+
+/// Steps to the end of an object, and keeps the values of the members with these names.
+fn find<'a>(
+    text: &'a str,
+    cursor: &mut Cursor<'a>,
+    names: &[&str],
+    found: &mut [Option<&'a str>],
+) -> Result<(), Syntax> {
+    while let Some(key) = cursor.key()? {
+        let value = cursor.value()?;
+        if let Some(at) = names.iter().position(|name| *name == key) {
+            found[at] = Some(&text[value]);
+        }
+    }
+    Ok(())
 }
 
 /// Goes through the elements of the array that `text` is, and on the way through the members of
@@ -53,7 +87,7 @@ pub fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 /// element as its text, with the values of the members that have these names.
 ///
 /// ```
-/// use mcpmini::protocol::jsonrpc::scan;
+/// use mcpmini_protocol::jsonrpc::scan;
 /// let mut seen = Vec::new();
 /// scan::objects(r#"[{"a": 1, "c": 2}, 3]"#, ["a", "b"], |text, found| seen.push((text, found)));
 /// assert_eq!(seen, [(r#"{"a": 1, "c": 2}"#, [Some("1"), None]), ("3", [None; 2])]);
@@ -66,30 +100,19 @@ pub fn objects<'a, const N: usize>(
     let Some(mut cursor) = Parts::new(text, b'[').cursor else { return };
     while let Ok(true) = cursor.element() {
         let start = cursor.at;
-        let found = match cursor.peek() {
-            Some(b'{') => object(text, &mut cursor, names),
-            _ => cursor.value().map(|_| [None; N]),
+        let mut found = [None; N];
+        let stepped = match cursor.peek() {
+            Some(b'{') => {
+                cursor.enter();
+                find(text, &mut cursor, &names, &mut found)
+            }
+            _ => cursor.value().map(drop),
         };
-        let Ok(found) = found else { return };
+        if stepped.is_err() {
+            return;
+        }
         take(&text[start..cursor.at], found);
     }
-}
-
-/// Steps over an object and finds the members with these names; of several, the last.
-fn object<'a, const N: usize>(
-    text: &'a str,
-    cursor: &mut Cursor<'a>,
-    names: [&str; N],
-) -> Result<[Option<&'a str>; N], Syntax> {
-    let mut found = [None; N];
-    cursor.enter();
-    while let Some(key) = cursor.key()? {
-        let value = &text[cursor.value()?];
-        if let Some(at) = names.iter().position(|name| *name == key) {
-            found[at] = Some(value);
-        }
-    }
-    Ok(found)
 }
 
 /// A cursor inside the object or array, until its end.
@@ -166,6 +189,23 @@ mod tests {
         );
         check(r#"[{"a":1},{"a":}]"#, &[(r#"{"a":1}"#, [Some("1"), None])]);
         check(r#"[{"a":1} {"a":2}]"#, &[(r#"{"a":1}"#, [Some("1"), None])]);
+    }
+
+    #[test]
+    fn several_members_are_found_as_one_by_one() {
+        for text in [
+            r#"{"a":1,"b":{"a":2},"a":3}"#,
+            r#"{"a":1,"b":}"#,
+            r#"{"b":1 "a":2}"#,
+            r#"{"\u0061":1}"#,
+            "[1]",
+            "{}",
+            "",
+        ] {
+            let last = |name| members(text).filter(|(key, _)| key == name).last();
+            let one_by_one = ["a", "b", "c"].map(|name| last(name).map(|(_, value)| value));
+            assert_eq!(members_named(text, ["a", "b", "c"]), one_by_one, "{text}");
+        }
     }
 
     #[test]

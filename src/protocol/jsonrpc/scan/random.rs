@@ -1,16 +1,16 @@
 //! Random JSON, for tests.
 
 /// A generator of random documents (xorshift64*), the same in every run.
-pub(in crate::protocol) struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
     /// A generator; equal seeds give equal documents.
-    pub(in crate::protocol) fn new(seed: u64) -> Random {
+    pub(crate) fn new(seed: u64) -> Random {
         Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }
 
     /// A number below `end`.
-    pub(in crate::protocol) fn below(&mut self, end: usize) -> usize {
+    pub(crate) fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
@@ -18,7 +18,7 @@ impl Random {
     }
 
     /// One of several things.
-    pub(in crate::protocol) fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
+    pub(crate) fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.below(choices.len())]
     }
 
@@ -31,7 +31,7 @@ impl Random {
     }
 
     /// A value with up to `depth` levels inside, white space around it.
-    pub(in crate::protocol) fn value(&mut self, out: &mut String, depth: usize) {
+    pub(crate) fn value(&mut self, out: &mut String, depth: usize) {
         self.white(out);
         match self.below(if depth > 0 { 9 } else { 6 }) {
             0..3 => self.string(out),
@@ -72,7 +72,7 @@ impl Random {
     }
 
     /// A string.
-    pub(in crate::protocol) fn string(&mut self, out: &mut String) {
+    pub(crate) fn string(&mut self, out: &mut String) {
         out.push('"');
         // Long enough, now and then, to cross blocks of 64 bytes.
         let length = self.one_of(&[0, 1, 3, 8, 20, 70, 150]);
@@ -106,7 +106,7 @@ impl Random {
     }
 
     /// A message with some of the members that the scanner looks for.
-    pub(in crate::protocol) fn message(&mut self) -> String {
+    pub(crate) fn message(&mut self) -> String {
         const KEYS: [&str; 12] = [
             "jsonrpc",
             "id",
@@ -144,7 +144,7 @@ impl Random {
     }
 
     /// Changes a few characters.
-    pub(in crate::protocol) fn damage(&mut self, text: &str) -> String {
+    pub(crate) fn damage(&mut self, text: &str) -> String {
         let mut characters: Vec<char> = text.chars().collect();
         for _ in 0..=self.below(3) {
             let at = self.below(characters.len() + 1);

@@ -1,8 +1,8 @@
 //! Stepping over strings, arrays and objects: the inner loops of the scanner.
 
 #[cfg(target_arch = "x86_64")]
-use super::avx2;
-use crate::protocol::bytes::{self, TOPS, below, equal};
+use super::{avx2, sse2};
+use crate::bytes::{self, TOPS, below, equal};
 
 /// What [`nest`] found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,6 +107,22 @@ fn long_string(text: &[u8], mut at: usize) -> Option<usize> {
 /// a control character.
 #[inline]
 pub(super) fn special(text: &[u8], mut at: usize) -> Option<usize> {
+    #[cfg(target_arch = "x86_64")]
+    {
+        while let Some(chunk) = text.get(at..)?.first_chunk() {
+            let found = sse2::special(chunk);
+            if found != 0 {
+                return Some(at + found.trailing_zeros() as usize);
+            }
+            at += chunk.len();
+        }
+        // What is left is looked at together with what comes before it.
+        if let Some(last) = text.last_chunk() {
+            let seen = last.len() - (text.len() - at);
+            let found = sse2::special(last) >> seen;
+            return (found != 0).then(|| at + found.trailing_zeros() as usize);
+        }
+    }
     while let Some(word) = text.get(at..)?.first_chunk() {
         if let Some(offset) = special_in(word) {
             return Some(at + offset);
@@ -137,14 +153,17 @@ mod tests {
     fn special_bytes_are_found_wherever_they_stand() {
         for byte in 0..=255 {
             let is_special = byte < b' ' || byte == b'"' || byte == b'\\';
-            for at in 0..20 {
-                let mut text = [0xFF; 20];
+            for at in 0..40 {
+                let mut text = [0xFF; 40];
                 text[at] = byte;
                 // What follows a special byte must not hide it, nor what precedes it.
                 text[at..].iter_mut().skip(1).for_each(|after| *after = b'"');
-                let expected = if is_special { Some(at) } else { (at < 19).then_some(at + 1) };
+                let expected = if is_special { Some(at) } else { (at < 39).then_some(at + 1) };
                 assert_eq!(special(&text, 0), expected, "{byte} at {at}");
                 assert_eq!(special(&text, at), expected, "{byte} at {at}");
+                // Where the text ends must make no difference, nor where it begins.
+                assert_eq!(special(&text[..=at], 0), expected.filter(|_| is_special));
+                assert_eq!(special(&text[at..], 0), expected.map(|found| found - at));
             }
         }
     }

@@ -12,7 +12,7 @@ use super::skip::{is_special, special, special_in};
 /// string can hold, becomes U+FFFD. Nothing is allocated when there is nothing to unescape.
 ///
 /// ```
-/// use mcpmini::protocol::jsonrpc::scan;
+/// use mcpmini_protocol::jsonrpc::scan;
 /// assert_eq!(scan::unescape(r#""a\u00e9\n""#).unwrap(), "aé\n");
 /// assert_eq!(scan::unescape("7"), None);
 /// ```
@@ -25,6 +25,14 @@ pub fn unescape(quoted: &str) -> Option<Cow<'_, str>> {
     unescape_into(body.as_bytes(), at, &mut out, &mut end)?;
     out.truncate(end);
     String::from_utf8(out).ok().map(Cow::Owned)
+}
+
+/// Whether a JSON string, given with its quotes, says `word`, which needs no escapes but may have some.
+#[inline]
+pub fn is_string(quoted: &str, word: &str) -> bool {
+    let body = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    // Most often it is written as it is.
+    body == Some(word) || unescape(quoted).is_some_and(|text| text == word)
 }
 
 /// The value of a JSON string piece by piece, for strings that should not be in memory twice. `take`
@@ -163,6 +171,18 @@ mod tests {
         check("\"a\nb\"", None);
         check("\"", None);
         check("a", None);
+    }
+
+    #[test]
+    fn strings_are_compared_by_what_they_say() {
+        let check = |quoted: &str, expected: bool| {
+            assert_eq!(is_string(quoted, "2.0"), expected, "{quoted}");
+        };
+        check(r#""2.0""#, true);
+        check(r#""\u0032.0""#, true);
+        check(r#""2.00""#, false);
+        check("2.0", false);
+        check(r#""2.0"#, false);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::random::Random;
 use super::{
     Broken, Envelope, Span, elements, envelope, member, members, skip, unescape, value_end,
 };
-use crate::protocol::json::validate;
+use crate::json::validate;
 
 /// Documents per test.
 const ROUNDS: u64 = 100_000;

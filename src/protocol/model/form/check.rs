@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 
 use super::{Bound, Choice, Field, Form, Kind, Misfit};
-use crate::protocol::decimal::Decimal;
-use crate::protocol::json;
-use crate::protocol::jsonrpc::scan;
-use crate::protocol::tree::Tree;
+use crate::decimal::Decimal;
+use crate::json;
+use crate::jsonrpc::scan;
+use crate::tree::Tree;
 
 impl Form {
     /// Whether `content`, JSON text, answers the form.

@@ -1,6 +1,6 @@
 //! How the text of a field is written.
 
-use crate::protocol::rfc3339;
+use crate::rfc3339;
 
 /// How a text is written (`format`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 //! give for it, so that a server gets no value that it did not ask for.
 //!
 //! ```
-//! use mcpmini::protocol::model::form::Form;
+//! use mcpmini_protocol::model::form::Form;
 //! let form = Form::read(r#"{"properties":{"n":{"type":"integer","minimum":1}},"required":["n"]}"#);
 //! let field = &form.fields[0];
 //! assert_eq!(field.value_of("42").as_deref(), Ok("42"));
@@ -18,9 +18,9 @@ mod misfit;
 pub use format::Format;
 pub use misfit::Misfit;
 
-use crate::protocol::decimal::Decimal;
-use crate::protocol::json;
-use crate::protocol::tree::Tree;
+use crate::decimal::Decimal;
+use crate::json;
+use crate::tree::Tree;
 
 /// What a server wants to know.
 #[derive(Debug, Clone, PartialEq, Eq)]

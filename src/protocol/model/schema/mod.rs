@@ -13,7 +13,7 @@ use std::slice;
 pub(crate) use shape::{Property, Shape};
 pub use types::Types;
 
-use crate::protocol::tree::Tree;
+use crate::tree::Tree;
 
 /// A tool's input schema.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ptr;
 
 use super::{Schema, Types};
-use crate::protocol::tree::Tree;
+use crate::tree::Tree;
 
 /// How many schemas may describe one value. What comes after them is left out.
 const PARTS: usize = 256;

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::protocol::decimal::Decimal;
-use crate::protocol::tree::Tree;
+use crate::decimal::Decimal;
+use crate::tree::Tree;
 
 /// A set of JSON types. An integer is also a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

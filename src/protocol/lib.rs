@@ -15,7 +15,7 @@ mod decimal;
 pub mod exact;
 pub mod rfc3339;
 pub mod similar;
-pub(crate) mod tree;
+pub mod tree;
 
 pub mod arguments;
 pub mod headers;
