@@ -217,7 +217,7 @@ impl Reader<'_> {
         match self.table.command(word) {
             Some(command) => normal.wanted = Wanted::Command(command.name),
             None => {
-                let names = self.table.commands.iter().map(|command| command.name);
+                let names = self.table.commands().iter().map(|command| command.name);
                 let suggestion = closest(word, names.chain(["help"]));
                 let given = word.to_owned();
                 self.mistake(UsageError::UnknownCommand { given, suggestion });

@@ -5,15 +5,15 @@ use std::cell::OnceCell;
 use argh::{ArgsInfo, CommandInfoWithArgs, FlagInfo, FlagInfoKind, Optionality, PositionalInfo};
 
 use super::access::Access;
-use super::commands::{ALIASES, Command};
+use super::commands::{ALIASES, COMMANDS, Declared};
 use super::globals::{Globals, SPELLINGS};
 
 /// Everything that may stand on a command line.
-#[derive(Debug)]
+///
+/// It is filled when it is asked: most command lines need one command of it, and no options.
+#[derive(Debug, Default)]
 pub struct Table {
-    /// The commands, in the order of the help text.
-    pub commands: Vec<CommandInfoWithArgs>,
-    /// Made when they are first asked for: a command line without options does not need them.
+    commands: OnceCell<Vec<CommandInfoWithArgs>>,
     flags: OnceCell<Vec<Flag>>,
 }
 
@@ -61,10 +61,9 @@ impl Flag {
 }
 
 impl Table {
-    /// Collects the commands.
-    pub fn collect() -> Table {
-        let commands = Command::get_args_info().commands.into_iter();
-        Table { commands: commands.map(|sub| sub.command).collect(), flags: OnceCell::new() }
+    /// The commands, in the order of the help text.
+    pub fn commands(&self) -> &[CommandInfoWithArgs] {
+        self.commands.get_or_init(|| COMMANDS.iter().map(|declared| (declared.info)()).collect())
     }
 
     /// The flags, those of every command first.
@@ -74,7 +73,7 @@ impl Table {
             let globals = Globals::get_args_info().flags.iter().chain(of_access);
             let mut flags: Vec<Flag> = globals.map(|info| Flag::new(info, None)).collect();
             let of_commands = flags.len();
-            for command in &self.commands {
+            for command in self.commands() {
                 // Every command has its own `--help` in argh's eyes; here it is one for all.
                 for info in command.flags.iter().filter(|info| info.long != HELP) {
                     // A flag that several commands declare is one flag: it means the same everywhere.
@@ -102,21 +101,26 @@ impl Table {
     }
 
     /// The command of that name, letter or other name.
-    pub fn command(&self, word: &str) -> Option<&CommandInfoWithArgs> {
+    pub fn command(&self, word: &str) -> Option<CommandInfoWithArgs> {
         let alias = ALIASES.iter().find(|(other, _)| *other == word);
         let name = alias.map_or(word, |(_, usual)| usual);
         let mut letters = word.chars();
         let letter = letters.next().filter(|_| letters.next().is_none());
-        self.commands.iter().find(|command| {
-            command.name == name || letter.is_some() && letter == short_name(command)
-        })
+        let found = COMMANDS.iter().find(|Declared { command, .. }| {
+            command.name == name || letter.is_some() && letter == real(*command.short)
+        });
+        found.map(|declared| (declared.info)())
     }
 }
 
 /// The one-letter name of a command.
 pub fn short_name(command: &CommandInfoWithArgs) -> Option<char> {
-    // argh's way to say that there is none.
-    Some(*command.short).filter(|letter| *letter != '\0')
+    real(*command.short)
+}
+
+/// argh's way to say that there is no letter is a zero.
+fn real(letter: char) -> Option<char> {
+    Some(letter).filter(|letter| *letter != '\0')
 }
 
 /// The words after the command as a usage line shows them: `SERVER TOOL [ARG...]`.
