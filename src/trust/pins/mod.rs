@@ -32,7 +32,7 @@ pub use crate::config::Trust as Mode;
 pub use crate::protocol::visible::visible;
 pub use change::{Action, Change, Use, compare};
 pub use facets::{Auth, Facets, Identity, Package, Publisher, capabilities, tool_text};
-pub use key::{Key, address, of_definition};
+pub use key::{Key, address, of_definition, of_server};
 pub use lockfile::{LockError, LockFile, Locked};
 pub use record::{Consent, Record, Verdict};
 pub use store::{PinError, Store};
