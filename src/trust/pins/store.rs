@@ -182,13 +182,12 @@ impl Store {
         files.sort_by_cached_key(|path| (written(path), path.clone()));
         let mut extra = files.len() + 1 - COUNT;
         for path in files {
-            let is_free = |record: &Box<Record>| {
-                record.consent == Consent::FirstUse && record.revoked.is_none()
-            };
+            let is_free =
+                |record: &Record| record.consent == Consent::FirstUse && record.revoked.is_none();
             if extra == 0 {
                 break;
             }
-            if self.read(&path).ok().flatten().as_ref().is_none_or(is_free) {
+            if self.read(&path).ok().flatten().as_deref().is_none_or(is_free) {
                 let texts = path.file_stem().map(|stem| directory.join(stem));
                 let _ = texts.map(|texts| store::remove(&texts.with_extension(&TEXTS[1..])));
                 let _ = store::remove(&path);
