@@ -116,7 +116,7 @@ impl Nursery {
     }
 
     /// The address of the first block.
-    #[cfg(all(target_env = "musl", target_os = "linux"))]
+    #[cfg(target_env = "musl")]
     pub(crate) fn begin(&self) -> usize {
         self.start().addr()
     }

@@ -8,18 +8,15 @@
 
 use std::ffi::{CStr, OsStr, OsString, c_char, c_int};
 use std::os::unix::ffi::OsStrExt;
-#[cfg(target_os = "linux")]
 use std::ptr;
 
 use mcpmini::env::streams;
 
-#[cfg(target_os = "linux")]
-use crate::{NURSERY, nursery::PAGE};
+use crate::NURSERY;
+use crate::nursery::PAGE;
 
 /// How much of the stack, and how much memory for small blocks, the shortest call takes, in bytes.
-#[cfg(target_os = "linux")]
 const STACK: usize = 40 << 10;
-#[cfg(target_os = "linux")]
 const BLOCKS: usize = 48 << 10;
 
 /// The C library calls this.
@@ -35,7 +32,6 @@ extern "C" fn main(count: c_int, words: *const *const c_char) -> c_int {
         OsStr::from_bytes(text.to_bytes()).to_owned()
     };
     let words: Vec<OsString> = (0..usize::try_from(count).unwrap_or(0)).map(word).collect();
-    #[cfg(target_os = "linux")]
     if 2 < words.len() {
         // It is more than `--version`.
         prepare_memory();
@@ -45,7 +41,6 @@ extern "C" fn main(count: c_int, words: *const *const c_char) -> c_int {
 
 /// Asks at once for the memory that every command uses. Page by page, as each is first written to,
 /// the system takes twice as long for it.
-#[cfg(target_os = "linux")]
 fn prepare_memory() {
     let here = 0_u8;
     for (begin, length) in [((&raw const here).addr() - STACK, STACK), (NURSERY.begin(), BLOCKS)] {

@@ -1,12 +1,12 @@
 //! The commands. Their comments are the help texts.
 //!
-//! To add one: a struct, a variant of [`Command`] and a line in [`COMMANDS`]; the compiler then asks for
-//! its name.
+//! To add one: a struct, a variant of [`Command`] and a line in `table.rs`; the compiler then asks for its
+//! name.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use argh::{ArgsInfo, CommandInfo, CommandInfoWithArgs, FromArgs, SubCommand};
+use argh::{ArgsInfo, FromArgs};
 
 use super::choices::Format;
 use super::config_commands::{Add, Config, Remove};
@@ -105,59 +105,6 @@ pub enum Command {
     Replay(Replay),
     /// `completions`
     Completions(Completions),
-}
-
-/// A command before anything more than its name must be known.
-pub(super) struct Declared {
-    pub(super) command: &'static CommandInfo,
-    /// Tells its options and words.
-    pub(super) info: fn() -> CommandInfoWithArgs,
-}
-
-/// All commands, in the order of the help text. argh tells them only together with all options of all,
-/// of which a command line needs those of one.
-pub(super) const COMMANDS: &[Declared] = &[
-    declared::<Call>(),
-    declared::<Tools>(),
-    declared::<Schema>(),
-    declared::<Find>(),
-    declared::<Resources>(),
-    declared::<Templates>(),
-    declared::<Read>(),
-    declared::<Prompts>(),
-    declared::<Prompt>(),
-    declared::<Skills>(),
-    declared::<Skill>(),
-    declared::<Complete>(),
-    declared::<Task>(),
-    declared::<Info>(),
-    declared::<Ping>(),
-    declared::<Rpc>(),
-    declared::<Batch>(),
-    declared::<Bench>(),
-    declared::<Session>(),
-    declared::<Watch>(),
-    declared::<Servers>(),
-    declared::<Doctor>(),
-    declared::<Cache>(),
-    declared::<Approve>(),
-    declared::<Trust>(),
-    declared::<Lock>(),
-    declared::<Policy>(),
-    declared::<Login>(),
-    declared::<Logout>(),
-    declared::<Token>(),
-    declared::<Discover>(),
-    declared::<Card>(),
-    declared::<Add>(),
-    declared::<Remove>(),
-    declared::<Config>(),
-    declared::<Replay>(),
-    declared::<Completions>(),
-];
-
-const fn declared<C: SubCommand + ArgsInfo>() -> Declared {
-    Declared { command: C::COMMAND, info: C::get_args_info }
 }
 
 /// Other names of commands. One-letter names are declared with the command.

@@ -2,11 +2,77 @@
 
 use std::cell::OnceCell;
 
-use argh::{ArgsInfo, CommandInfoWithArgs, FlagInfo, FlagInfoKind, Optionality, PositionalInfo};
+use argh::{
+    ArgsInfo, CommandInfo, CommandInfoWithArgs, FlagInfo, FlagInfoKind, Optionality,
+    PositionalInfo, SubCommand,
+};
 
 use super::access::Access;
-use super::commands::{ALIASES, COMMANDS, Declared};
+use super::commands::{ALIASES, Approve, Call, Info, Ping, Rpc, Schema, Tools};
+use super::config_commands::{Add, Config, Remove};
+use super::discovery_commands::{Card, Discover};
+use super::doctor_command::Doctor;
 use super::globals::{Globals, SPELLINGS};
+use super::login_commands::{Login, Logout, Token};
+use super::many::{Batch, Bench, Cache, Servers, Session};
+use super::policy_commands::Policy;
+use super::primitives::{Complete, Find, Prompt, Prompts, Read, Resources, Task, Templates, Watch};
+use super::shell_commands::{Completions, Replay};
+use super::skill_commands::{Skill, Skills};
+use super::trust_commands::{Lock, Trust};
+
+/// A command before anything more than its name must be known.
+struct Declared {
+    command: &'static CommandInfo,
+    /// Tells its options and words.
+    info: fn() -> CommandInfoWithArgs,
+}
+
+/// All commands, in the order of the help text. argh tells them only together with all options of all,
+/// of which a command line needs those of one.
+const COMMANDS: &[Declared] = &[
+    declared::<Call>(),
+    declared::<Tools>(),
+    declared::<Schema>(),
+    declared::<Find>(),
+    declared::<Resources>(),
+    declared::<Templates>(),
+    declared::<Read>(),
+    declared::<Prompts>(),
+    declared::<Prompt>(),
+    declared::<Skills>(),
+    declared::<Skill>(),
+    declared::<Complete>(),
+    declared::<Task>(),
+    declared::<Info>(),
+    declared::<Ping>(),
+    declared::<Rpc>(),
+    declared::<Batch>(),
+    declared::<Bench>(),
+    declared::<Session>(),
+    declared::<Watch>(),
+    declared::<Servers>(),
+    declared::<Doctor>(),
+    declared::<Cache>(),
+    declared::<Approve>(),
+    declared::<Trust>(),
+    declared::<Lock>(),
+    declared::<Policy>(),
+    declared::<Login>(),
+    declared::<Logout>(),
+    declared::<Token>(),
+    declared::<Discover>(),
+    declared::<Card>(),
+    declared::<Add>(),
+    declared::<Remove>(),
+    declared::<Config>(),
+    declared::<Replay>(),
+    declared::<Completions>(),
+];
+
+const fn declared<C: SubCommand + ArgsInfo>() -> Declared {
+    Declared { command: C::COMMAND, info: C::get_args_info }
+}
 
 /// Everything that may stand on a command line.
 ///
