@@ -8,8 +8,11 @@
 //!
 //! ```text
 //! room   |AAAA|BB|CC|DDDDDDDD|..........................|
-//!              └──▶ free 2        ▲ next
+//!              └──▶ free 2   ▲ next
 //! ```
+//!
+//! The last block grows where it is, and leaves its place to whatever comes next when it is freed, of
+//! any size: most blocks are a text in the making, or freed before the next one is asked for.
 //!
 //! Blocks have one of four sizes between a power of two and the next, all multiples of 16 bytes, which
 //! is their alignment. Long blocks come from musl, and so do all when the room is used up, or when two
@@ -36,8 +39,9 @@ const LARGEST: usize = 16 << 10;
 #[cfg(target_os = "linux")]
 const HUGE: usize = 4 << 20;
 
+/// The size of a page, in bytes, or a divisor of it.
 #[cfg(target_os = "linux")]
-const PAGE: usize = 4 << 10;
+pub(crate) const PAGE: usize = 4 << 10;
 
 /// The number of the largest size.
 const LAST: usize = Size::of(LARGEST).number;
@@ -112,6 +116,12 @@ impl Nursery {
         self.room.get().cast()
     }
 
+    /// The address of the first block.
+    #[cfg(target_env = "musl")]
+    pub(crate) fn begin(&self) -> usize {
+        self.start().addr()
+    }
+
     fn is_ours(&self, block: *mut u8) -> bool {
         block.addr().wrapping_sub(self.start().addr()) < ROOM
     }
@@ -142,12 +152,34 @@ impl Nursery {
         })
     }
 
+    /// Where a block of ours begins in the room.
+    fn place(&self, block: *mut u8) -> usize {
+        block.addr() - self.start().addr()
+    }
+
+    /// Makes a block longer or shorter where it is, which only the last one can be.
+    fn stretch(&self, block: *mut u8, old: Layout, new: Layout) -> bool {
+        let begin = self.place(block);
+        let stretched = self.with_books(|books| {
+            let (old, new) = (Size::for_layout(old)?, Size::for_layout(new)?);
+            let end = begin + new.bytes;
+            let can = begin + old.bytes == books.next && end <= ROOM;
+            can.then(|| books.next = end)
+        });
+        stretched.is_some()
+    }
+
     /// Takes a block back. When the books are in use it is lost, which is rare and harmless.
     #[inline(always)]
     fn give(&self, block: *mut u8, layout: Layout) {
         let size = Size::for_layout(layout);
         self.with_books(|books| {
-            let freed = &mut books.freed[size?.number];
+            let (size, begin) = (size?, self.place(block));
+            if begin + size.bytes == books.next {
+                books.next = begin;
+                return Some(());
+            }
+            let freed = &mut books.freed[size.number];
             let block: NonNull<Freed> = NonNull::new(block)?.cast();
             // SAFETY: the block is ours again; it has room for an address and is aligned for one.
             unsafe { block.write(Freed { before: *freed }) };
@@ -225,7 +257,8 @@ unsafe impl GlobalAlloc for Nursery {
         }
         // SAFETY: the caller promises that the size is not too large.
         let wanted = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
-        if Size::for_layout(wanted) == Size::for_layout(layout) {
+        let fits = Size::for_layout(wanted) == Size::for_layout(layout);
+        if fits || self.stretch(block, layout, wanted) {
             return block;
         }
         // SAFETY: the new block is another one than the old, and both are as long as what is copied.
@@ -336,9 +369,40 @@ mod tests {
         unsafe {
             let first = NURSERY.alloc(layout(100, 8));
             assert!(NURSERY.is_ours(first));
+            let last = NURSERY.alloc(layout(1, 1));
             NURSERY.dealloc(first, layout(100, 8));
             assert_eq!(NURSERY.alloc(layout(112, 1)), first);
-            assert_ne!(NURSERY.alloc(layout(112, 1)), first);
+            assert!(last < NURSERY.alloc(layout(112, 1)));
+        }
+    }
+
+    #[test]
+    fn the_last_block_changes_its_size_where_it_is() {
+        static NURSERY: Nursery = Nursery::new();
+        // SAFETY: as in `use_blocks`.
+        unsafe {
+            let first = NURSERY.alloc(layout(10, 1));
+            let last = NURSERY.alloc(layout(20, 1));
+            assert_eq!(NURSERY.realloc(last, layout(20, 1), 5000), last);
+            assert_eq!(NURSERY.realloc(last, layout(5000, 1), 30), last);
+            assert_eq!(NURSERY.alloc(layout(1, 1)), last.add(32));
+            // They are not the last any more.
+            assert_ne!(NURSERY.realloc(last, layout(30, 1), 5000), last);
+            assert_ne!(NURSERY.realloc(first, layout(10, 1), 20), first);
+        }
+    }
+
+    #[test]
+    fn the_place_of_the_last_block_is_free_for_any_other() {
+        static NURSERY: Nursery = Nursery::new();
+        // SAFETY: as in `use_blocks`.
+        unsafe {
+            let first = NURSERY.alloc(layout(10, 1));
+            let last = NURSERY.alloc(layout(20, 1));
+            NURSERY.dealloc(last, layout(20, 1));
+            assert_eq!(NURSERY.alloc(layout(5000, 1)), last);
+            NURSERY.dealloc(first, layout(10, 1));
+            assert_eq!(NURSERY.alloc(layout(1, 1)), first);
         }
     }
 

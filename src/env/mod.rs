@@ -138,7 +138,9 @@ impl Variables {
         match self {
             Variables::OfProcess(read) => {
                 let mut variables = of_process(read).iter();
-                variables.find(|(known, _)| known == name).map(|(_, value)| value.clone())
+                // Most differ in length, and a comparison of texts is a call.
+                let found = variables.find(|(known, _)| known.len() == name.len() && known == name);
+                found.map(|(_, value)| value.clone())
             }
             Variables::Only(variables) => variables.get(name).cloned(),
         }

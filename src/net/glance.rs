@@ -76,8 +76,8 @@ fn look(
     let mut head = Vec::new();
     let mut block = [0; 1 << 10];
     loop {
-        if let Some(end) = memchr::memmem::find(&head, b"\r\n\r\n") {
-            return read(&head[..end]);
+        if let Some(head) = final_head(&head) {
+            return read(head);
         }
         let rest = until.saturating_duration_since(Instant::now());
         if rest.is_zero() || LIMIT < head.len() {
@@ -88,6 +88,20 @@ fn look(
             Ok(length @ 1..) => head.extend_from_slice(&block[..length]),
             _ => return None,
         }
+    }
+}
+
+/// The head of the answer, without the empty line at its end, once it is there. Interim answers come
+/// before it (RFC 9110, section 15.2).
+fn final_head(mut received: &[u8]) -> Option<&[u8]> {
+    const END: &[u8] = b"\r\n\r\n";
+    loop {
+        let end = memchr::memmem::find(received, END)?;
+        let (head, rest) = (&received[..end], &received[end + END.len()..]);
+        if head.get("HTTP/1.1".len()..).is_none_or(|rest| !rest.starts_with(b" 1")) {
+            return Some(head);
+        }
+        received = rest;
     }
 }
 
@@ -125,6 +139,22 @@ mod tests {
         check("HTTP/2 200", None);
         check("SSH-2.0-x", None);
         check("", None);
+    }
+
+    #[test]
+    fn interim_answers_are_no_answers() {
+        let check = |received: &str, expected: Option<&str>| {
+            let found = final_head(received.as_bytes());
+            assert_eq!(found, expected.map(str::as_bytes), "{received}");
+        };
+        check("HTTP/1.1 200 OK\r\nA: 1\r\n\r\n1", Some("HTTP/1.1 200 OK\r\nA: 1"));
+        check("HTTP/1.1 200 OK\r\nA: 1\r\n", None);
+        check(
+            "HTTP/1.1 103 -\r\n\r\nHTTP/1.1 102\r\n\r\nHTTP/1.1 405\r\n\r\n",
+            Some("HTTP/1.1 405"),
+        );
+        check("HTTP/1.1 103 -\r\n\r\nHTTP/1.1 200\r\n", None);
+        check("x\r\n\r\n", Some("x"));
     }
 
     #[test]

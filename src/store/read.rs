@@ -1,12 +1,13 @@
 //! Reading a file, with a bound, and only if nobody else could have written it.
 
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{File, Metadata};
 use std::io::{self, Read};
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::{Errno, retry_on_intr};
 
 use super::fault::{Action, Fault, Reason};
 
@@ -80,8 +81,9 @@ pub fn read_text(path: &Path, limit: u64, guard: Guard) -> Result<Option<String>
 
 fn open(path: &Path) -> io::Result<File> {
     // Else opening a pipe waits for a writer, and a stranger can leave a pipe where we look.
-    let at_once = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-    OpenOptions::new().read(true).custom_flags(at_once).open(path)
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let opened = retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty()));
+    Ok(File::from(opened?))
 }
 
 /// How long a pipe may stay silent.
@@ -167,6 +169,7 @@ fn check_directory(path: &Path) -> Result<(), Reason> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::OpenOptions;
     use std::io::Write;
 
     use super::super::scratch::Scratch;

@@ -1,6 +1,7 @@
 //! The commands. Their comments are the help texts.
 //!
-//! To add one: a struct and a variant of [`Command`]; the compiler then asks for its name.
+//! To add one: a struct, a variant of [`Command`] and a line in `table.rs`; the compiler then asks for its
+//! name.
 
 use std::path::PathBuf;
 use std::time::Duration;

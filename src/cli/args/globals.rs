@@ -17,7 +17,7 @@ use crate::net::Resolve;
 use crate::protocol::model::log::Level;
 
 /// options of every command
-#[derive(Debug, Clone, PartialEq, FromArgs, ArgsInfo)]
+#[derive(Debug, Clone, Default, PartialEq, FromArgs, ArgsInfo)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Globals {
     /// print the answer as text, json, content, structured, raw or events (default text)

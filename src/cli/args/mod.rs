@@ -82,7 +82,7 @@ pub fn parse(words: Vec<OsString>) -> Result<Box<Invocation>, Stop> {
 // In a function of its own, it takes stack only while it runs.
 #[inline(never)]
 fn understand_words(words: Vec<OsString>) -> Result<Box<Invocation>, Stop> {
-    let table = Table::collect();
+    let table = Table::default();
     let not_utf8 = words.iter().enumerate().find(|(_, word)| word.to_str().is_none());
     let not_utf8 = not_utf8.map(|(index, word)| UsageError::NotUtf8 {
         position: index + 1,
@@ -118,7 +118,7 @@ fn understand(normal: &Normal, table: &Table) -> Result<Box<Invocation>, Why> {
         return Err(Why::Usage(UsageError::NoCommand));
     };
     let info = table.command(name).expect("a wanted command is in the table");
-    let command = parse_command(info, normal).map_err(Why::Usage)?;
+    let command = parse_command(&info, normal).map_err(Why::Usage)?;
     check(&globals, &access, &command).map_err(Why::Usage)?;
     Ok(Box::new(Invocation { globals, access, command, tail: normal.tail.clone() }))
 }
@@ -130,7 +130,11 @@ fn parse_globals(given: &[Given]) -> Result<(Globals, Access), UsageError> {
     Ok((parse_options(&globals)?, parse_options(&access)?))
 }
 
-fn parse_options<T: FromArgs>(given: &[&Given]) -> Result<T, UsageError> {
+fn parse_options<T: FromArgs + Default>(given: &[&Given]) -> Result<T, UsageError> {
+    if given.is_empty() {
+        // argh has a place for every option there is, and fills them all first.
+        return Ok(T::default());
+    }
     let words: Vec<&str> = given.iter().flat_map(|given| given.words()).collect();
     T::from_args(&["mcpmini"], &words).map_err(|exit| explain(exit, given.iter().copied()))
 }

@@ -223,7 +223,7 @@ impl Reader<'_> {
                 }
             }
             None => {
-                let names = self.table.commands.iter().map(|command| command.name);
+                let names = self.table.commands().iter().map(|command| command.name);
                 let suggestion = closest(word, names.chain(["help"]));
                 let given = word.to_owned();
                 self.mistake(UsageError::UnknownCommand { given, suggestion });

@@ -2,18 +2,84 @@
 
 use std::cell::OnceCell;
 
-use argh::{ArgsInfo, CommandInfoWithArgs, FlagInfo, FlagInfoKind, Optionality, PositionalInfo};
+use argh::{
+    ArgsInfo, CommandInfo, CommandInfoWithArgs, FlagInfo, FlagInfoKind, Optionality,
+    PositionalInfo, SubCommand,
+};
 
 use super::access::Access;
-use super::commands::{ALIASES, Command};
+use super::commands::{ALIASES, Approve, Call, Info, Ping, Rpc, Schema, Tools};
+use super::config_commands::{Add, Config, Remove};
+use super::discovery_commands::{Card, Discover};
+use super::doctor_command::Doctor;
 use super::globals::{Globals, SPELLINGS};
+use super::login_commands::{Login, Logout, Token};
+use super::many::{Batch, Bench, Cache, Servers, Session};
+use super::policy_commands::Policy;
+use super::primitives::{Complete, Find, Prompt, Prompts, Read, Resources, Task, Templates, Watch};
+use super::shell_commands::{Completions, Replay};
+use super::skill_commands::{Skill, Skills};
+use super::trust_commands::{Lock, Trust};
+
+/// A command before anything more than its name must be known.
+struct Declared {
+    command: &'static CommandInfo,
+    /// Tells its options and words.
+    info: fn() -> CommandInfoWithArgs,
+}
+
+/// All commands, in the order of the help text. argh tells them only together with all options of all,
+/// of which a command line needs those of one.
+const COMMANDS: &[Declared] = &[
+    declared::<Call>(),
+    declared::<Tools>(),
+    declared::<Schema>(),
+    declared::<Find>(),
+    declared::<Resources>(),
+    declared::<Templates>(),
+    declared::<Read>(),
+    declared::<Prompts>(),
+    declared::<Prompt>(),
+    declared::<Skills>(),
+    declared::<Skill>(),
+    declared::<Complete>(),
+    declared::<Task>(),
+    declared::<Info>(),
+    declared::<Ping>(),
+    declared::<Rpc>(),
+    declared::<Batch>(),
+    declared::<Bench>(),
+    declared::<Session>(),
+    declared::<Watch>(),
+    declared::<Servers>(),
+    declared::<Doctor>(),
+    declared::<Cache>(),
+    declared::<Approve>(),
+    declared::<Trust>(),
+    declared::<Lock>(),
+    declared::<Policy>(),
+    declared::<Login>(),
+    declared::<Logout>(),
+    declared::<Token>(),
+    declared::<Discover>(),
+    declared::<Card>(),
+    declared::<Add>(),
+    declared::<Remove>(),
+    declared::<Config>(),
+    declared::<Replay>(),
+    declared::<Completions>(),
+];
+
+const fn declared<C: SubCommand + ArgsInfo>() -> Declared {
+    Declared { command: C::COMMAND, info: C::get_args_info }
+}
 
 /// Everything that may stand on a command line.
-#[derive(Debug)]
+///
+/// It is filled when it is asked: most command lines need one command of it, and no options.
+#[derive(Debug, Default)]
 pub struct Table {
-    /// The commands, in the order of the help text.
-    pub commands: Vec<CommandInfoWithArgs>,
-    /// Made when they are first asked for: a command line without options does not need them.
+    commands: OnceCell<Vec<CommandInfoWithArgs>>,
     flags: OnceCell<Vec<Flag>>,
 }
 
@@ -61,10 +127,9 @@ impl Flag {
 }
 
 impl Table {
-    /// Collects the commands.
-    pub fn collect() -> Table {
-        let commands = Command::get_args_info().commands.into_iter();
-        Table { commands: commands.map(|sub| sub.command).collect(), flags: OnceCell::new() }
+    /// The commands, in the order of the help text.
+    pub fn commands(&self) -> &[CommandInfoWithArgs] {
+        self.commands.get_or_init(|| COMMANDS.iter().map(|declared| (declared.info)()).collect())
     }
 
     /// The flags, those of every command first.
@@ -74,7 +139,7 @@ impl Table {
             let globals = Globals::get_args_info().flags.iter().chain(of_access);
             let mut flags: Vec<Flag> = globals.map(|info| Flag::new(info, None)).collect();
             let of_commands = flags.len();
-            for command in &self.commands {
+            for command in self.commands() {
                 // Every command has its own `--help` in argh's eyes; here it is one for all.
                 for info in command.flags.iter().filter(|info| info.long != HELP) {
                     // A flag that several commands declare is one flag: it means the same everywhere.
@@ -102,21 +167,26 @@ impl Table {
     }
 
     /// The command of that name, letter or other name.
-    pub fn command(&self, word: &str) -> Option<&CommandInfoWithArgs> {
+    pub fn command(&self, word: &str) -> Option<CommandInfoWithArgs> {
         let alias = ALIASES.iter().find(|(other, ..)| *other == word);
         let name = alias.map_or(word, |(_, usual, _)| usual);
         let mut letters = word.chars();
         let letter = letters.next().filter(|_| letters.next().is_none());
-        self.commands.iter().find(|command| {
-            command.name == name || letter.is_some() && letter == short_name(command)
-        })
+        let found = COMMANDS.iter().find(|Declared { command, .. }| {
+            command.name == name || letter.is_some() && letter == real(*command.short)
+        });
+        found.map(|declared| (declared.info)())
     }
 }
 
 /// The one-letter name of a command.
 pub fn short_name(command: &CommandInfoWithArgs) -> Option<char> {
-    // argh's way to say that there is none.
-    Some(*command.short).filter(|letter| *letter != '\0')
+    real(*command.short)
+}
+
+/// argh's way to say that there is no letter is a zero.
+fn real(letter: char) -> Option<char> {
+    Some(letter).filter(|letter| *letter != '\0')
 }
 
 /// The words after the command as a usage line shows them: `SERVER TOOL [ARG...]`.

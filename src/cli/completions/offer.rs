@@ -16,7 +16,7 @@ use crate::env::Env;
 
 /// What may stand in the place of `current` after these words, the program's name not among them.
 pub(super) fn offer(words: &[String], current: &str, env: &Env) -> Offer {
-    let table = Table::collect();
+    let table = Table::default();
     let typed = Typed::sort(words, &table);
     let offer = at_cursor(&typed, current, &table, env);
     match offer {
@@ -73,7 +73,7 @@ fn flags(typed: &Typed<'_>, current: &str, table: &Table) -> Offer {
 }
 
 fn commands(table: &Table) -> Vec<Candidate> {
-    let commands = table.commands.iter();
+    let commands = table.commands().iter();
     let commands = commands.map(|command| Candidate::new(command.name, command.description));
     commands.chain([Candidate::new("help", "show help for a command or a topic")]).collect()
 }

@@ -118,11 +118,11 @@ impl<'a> Consent<'a> {
             (None, Mode::FirstUse | Mode::Off) => Mode::FirstUse,
         };
         let lock = lock.map(|path| run.env.absolute(path));
-        let definition = pins::of_definition(resolved, overrides, run.env, lock.as_deref());
+        let (key, definition) = pins::of_server(resolved, overrides, run.env, lock.as_deref());
         Box::new(Consent {
             run,
             store: Store::new(run.env),
-            key: Key::of(resolved, overrides, run.env),
+            key,
             mode,
             is_relied_on: mode == Mode::Strict
                 || !policies.is_empty() && policy != policy::Mode::Off,
@@ -160,23 +160,23 @@ impl<'a> Consent<'a> {
 
     /// Reads what is known of the server.
     fn load(&mut self) -> Result<(), Error> {
-        self.record = self.store.load(&self.key).map_err(|error| refusal::unreadable(&error))?;
+        let record = self.store.load(&self.key).map_err(|error| refusal::unreadable(&error))?;
+        self.record = record.map(|record| *record);
         Ok(())
     }
 
     fn look_up(&mut self) -> Result<(), Error> {
         self.load()?;
         let load = |key| self.store.load(key).map_err(|error| refusal::unreadable(&error));
-        let is_revoked =
-            |record: &Option<Record>| record.as_ref().is_some_and(|it| it.revoked.is_some());
-        if is_revoked(&self.record) && self.enforces {
+        let is_revoked = |record: &Record| record.revoked.is_some();
+        if self.record.as_ref().is_some_and(is_revoked) && self.enforces {
             return Err(self.revoked());
         }
         if !self.overrides.args.is_empty() || !self.overrides.env.is_empty() {
             // More arguments or variables do not make a revoked server a good one.
             let plain = Overrides { args: Vec::new(), env: Vec::new(), ..self.overrides.clone() };
             let known = load(&Key::of(&self.resolved, &plain, self.run.env))?;
-            if is_revoked(&known) && self.enforces {
+            if known.is_some_and(|record| is_revoked(&record)) && self.enforces {
                 // It is the plain one that is to be trusted again.
                 self.overrides = plain;
                 return Err(self.revoked());
@@ -312,7 +312,7 @@ pub(super) fn forget(run: &Run<'_>, layer: Layer, name: &str, overrides: &Overri
     };
     let Ok(resolved) = config::resolve(&word, run.env, overrides) else { return };
     let (store, key) = (Store::new(run.env), Key::of(&resolved, overrides, run.env));
-    let is_revoked = |record: Record| record.revoked.is_some();
+    let is_revoked = |record: Box<Record>| record.revoked.is_some();
     if let Ok(Some(false)) = store.load(&key).map(|record| record.map(is_revoked)) {
         // Otherwise the next use says that it has changed, which is true.
         let _ = store.forget(&key);

@@ -10,7 +10,7 @@ use crate::cli::exit;
 
 /// The page `mcpmini(1)`.
 pub fn man() -> String {
-    let table = Table::collect();
+    let table = Table::default();
     let mut page = Man::default();
     page.raw(&format!(
         ".TH MCPMINI 1 \"\" \"mcpmini {}\" \"User Commands\"",
@@ -19,7 +19,7 @@ pub fn man() -> String {
     page.section("NAME");
     page.raw("mcpmini \\- call the tools of MCP servers from the shell");
     page.section("SYNOPSIS");
-    for (index, command) in table.commands.iter().enumerate() {
+    for (index, command) in table.commands().iter().enumerate() {
         if 0 < index {
             page.raw(".br");
         }
@@ -32,7 +32,7 @@ pub fn man() -> String {
          answer and nothing else, and the exit code tells a script what to do next.",
     );
     page.section("COMMANDS");
-    table.commands.iter().for_each(|command| page.command(&table, command));
+    table.commands().iter().for_each(|command| page.command(&table, command));
     page.section("OPTIONS");
     page.paragraph(
         "Every command takes these options, before or after its other words, but not after \"--\". \
@@ -177,11 +177,11 @@ mod tests {
     #[test]
     fn everything_is_in_it() {
         let page = man();
-        let table = Table::collect();
+        let table = Table::default();
         for flag in table.flags() {
             assert!(page.contains(&escaped(flag.long)), "{}", flag.long);
         }
-        for command in &table.commands {
+        for command in table.commands() {
             assert!(page.contains(&format!(".SS \"{}", escaped(command.name))), "{}", command.name);
         }
         let variables = variables();

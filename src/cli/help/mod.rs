@@ -53,7 +53,7 @@ impl Page {
         if let Some((topic, _)) = TOPICS.iter().find(|(topic, _)| *topic == given) {
             return Ok(Page::Topic(topic));
         }
-        let commands = table.commands.iter().map(|command| command.name);
+        let commands = table.commands().iter().map(|command| command.name);
         let topics = TOPICS.iter().map(|(topic, _)| *topic);
         let suggestion = closest(given, commands.chain(topics));
         Err(UsageError::UnknownTopic { given: given.to_owned(), suggestion })
@@ -61,14 +61,14 @@ impl Page {
 
     /// The text of the page, at most 80 characters wide.
     pub fn text(self, colored: bool) -> String {
-        let table = Table::collect();
+        let table = Table::default();
         let mut layout = Layout::new(colored);
         match self {
             Page::Overview => overview(&mut layout, &table),
             Page::Topic(topic) => about_topic(&mut layout, &table, topic),
             Page::Command(name) => {
                 let command = table.command(name).expect("only commands of the table have pages");
-                about_command(&mut layout, &table, command);
+                about_command(&mut layout, &table, &command);
             }
         }
         layout.finish()
@@ -81,7 +81,7 @@ fn overview(layout: &mut Layout, table: &Table) {
     layout.line("");
     layout.headed("Usage:", "mcpmini COMMAND SERVER [WORD...] [OPTION...]");
     layout.heading("Commands:");
-    let commands = table.commands.iter().map(|command| (names(command), command.description));
+    let commands = table.commands().iter().map(|command| (names(command), command.description));
     let help = ("help".to_owned(), "show help for a command or a topic");
     layout.rows(&commands.chain([help]).collect::<Vec<_>>());
     layout.heading("Examples:");

@@ -6,7 +6,8 @@ use crate::cli::args::settings;
 use crate::protocol::json;
 
 fn pages() -> Vec<Page> {
-    let commands = Table::collect().commands.into_iter().map(|command| Page::Command(command.name));
+    let table = Table::default();
+    let commands = table.commands().iter().map(|command| Page::Command(command.name));
     let topics = TOPICS.iter().map(|(topic, _)| Page::Topic(topic));
     [Page::Overview].into_iter().chain(commands).chain(topics).collect()
 }
@@ -24,7 +25,7 @@ fn every_page_fits_into_80_columns() {
 #[test]
 fn the_first_page_fits_on_one_screen() {
     let text = Page::Overview.text(false);
-    let commands = Table::collect().commands.len();
+    let commands = Table::default().commands().len();
     // Each further command may add a line of its own.
     assert!(text.lines().count() <= 18 + commands, "{text}");
     assert_eq!(EXAMPLES.len(), 5);
@@ -35,7 +36,7 @@ fn the_first_page_fits_on_one_screen() {
 /// No topic has the name of a command, which would hide it.
 #[test]
 fn every_topic_is_reached_by_its_name() {
-    let table = Table::collect();
+    let table = Table::default();
     for (topic, _) in TOPICS {
         assert_eq!(Page::about(Some(topic), &table), Ok(Page::Topic(topic)));
     }
@@ -44,7 +45,7 @@ fn every_topic_is_reached_by_its_name() {
 /// Whatever a page says about `mcpmini help SUBJECT` is true.
 #[test]
 fn every_subject_that_a_page_names_has_a_page() {
-    let table = Table::collect();
+    let table = Table::default();
     let mut named = 0;
     for page in pages() {
         let text = page.text(false).split_whitespace().collect::<Vec<_>>().join(" ");
@@ -64,7 +65,7 @@ fn every_subject_that_a_page_names_has_a_page() {
 
 #[test]
 fn every_option_is_in_one_group() {
-    let table = Table::collect();
+    let table = Table::default();
     let of_every_command = table.flags().iter().filter(|flag| flag.commands.is_empty());
     let mut flags: Vec<_> = of_every_command.map(|flag| flag.long).collect();
     let mut grouped: Vec<_> = GROUPS.iter().flat_map(|(_, longs)| longs.iter().copied()).collect();
@@ -76,7 +77,7 @@ fn every_option_is_in_one_group() {
 #[test]
 fn the_page_of_call_tells_everything() {
     let text = Page::Command("call").text(false);
-    for flag in Table::collect()
+    for flag in Table::default()
         .flags()
         .iter()
         .filter(|flag| flag.commands.is_empty() || flag.commands.contains(&"call"))
@@ -97,7 +98,7 @@ fn the_page_of_call_tells_everything() {
 
 #[test]
 fn every_page_has_its_usage_and_its_examples() {
-    for command in Table::collect().commands {
+    for command in Table::default().commands() {
         let text = Page::Command(command.name).text(false);
         assert!(text.starts_with(&format!("Usage: mcpmini {}", command.name)));
         assert!(text.contains("\nExamples:\n"));
@@ -107,8 +108,8 @@ fn every_page_has_its_usage_and_its_examples() {
 
 #[test]
 fn examples_are_command_lines_that_parse() {
-    let of_commands =
-        Table::collect().commands.into_iter().flat_map(|command| command.examples.to_vec());
+    let table = Table::default();
+    let of_commands = table.commands().iter().flat_map(|command| command.examples.to_vec());
     for example in EXAMPLES.iter().copied().chain(of_commands) {
         // What stands in quotes is one word, and what no shell would pass on is cut off.
         let (_, line) = example.split_once("mcpmini ").expect("an example runs mcpmini");

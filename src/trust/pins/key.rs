@@ -23,6 +23,11 @@ impl Key {
     /// The key of a server that is used with these flags. More arguments or variables make another
     /// server: it may well have other tools.
     pub fn of(resolved: &Resolved, overrides: &Overrides, env: &Env) -> Key {
+        Key::new(resolved, overrides, env, None)
+    }
+
+    /// The same where the hash of its command, with nothing added, may be known.
+    fn new(resolved: &Resolved, overrides: &Overrides, env: &Env, known: Option<Digest>) -> Key {
         let mut parts = match &resolved.definition.target {
             _ if resolved.is_stored => {
                 let path = resolved.origin.path().map(Path::to_string_lossy).unwrap_or_default();
@@ -31,9 +36,10 @@ impl Key {
             Target::Http(target) => vec!["url".to_owned(), canonical_url(&target.url)],
             Target::Stdio(target) => {
                 // A relative path means another program in another directory.
-                let place = place(resolved, target, overrides, env, None).unwrap_or_default();
-                let command = command(target, &Overrides::default(), None);
-                vec!["cmd".to_owned(), command.to_string(), place]
+                let place = place(resolved, target, overrides, env, None);
+                let known = known.filter(|_| place.is_none());
+                let command = known.unwrap_or_else(|| command(target, &Overrides::default(), None));
+                vec!["cmd".to_owned(), command.to_string(), place.unwrap_or_default()]
             }
         };
         parts.extend(overrides.args.iter().cloned());
@@ -49,6 +55,20 @@ impl Key {
         };
         Key { file, name }
     }
+}
+
+/// The key of a server, and the facets of its definition; see [`Key::of`] and [`of_definition`].
+pub fn of_server(
+    resolved: &Resolved,
+    overrides: &Overrides,
+    env: &Env,
+    lock: Option<&Path>,
+) -> (Key, Facets) {
+    let facets = of_definition(resolved, overrides, env, lock);
+    // Most often nothing is added to the command, and one hash of it does for both.
+    let is_alone = lock.is_none() && overrides.args.is_empty() && overrides.env.is_empty();
+    let command = facets.command.filter(|_| is_alone);
+    (Key::new(resolved, overrides, env, command), facets)
 }
 
 /// What is known of a server before it is started or reached: the facets of its definition.
@@ -157,7 +177,11 @@ mod tests {
         scratch.write("p/f", "");
         let none = Overrides::default();
         let key = |word: &str, overrides: &Overrides| {
-            Key::of(&resolve(word, &env, overrides).unwrap(), overrides, &env)
+            let resolved = resolve(word, &env, overrides).unwrap();
+            let key = Key::of(&resolved, overrides, &env);
+            let (same, facets) = of_server(&resolved, overrides, &env, None);
+            assert_eq!((&same, facets), (&key, of_definition(&resolved, overrides, &env, None)));
+            key
         };
         define(r#"{"command":"a"}"#);
         let first = key("s", &none);

@@ -34,7 +34,7 @@ pub use crate::config::Trust as Mode;
 pub use crate::protocol::visible::visible;
 pub use change::{Action, Change, Use, compare};
 pub use facets::{Auth, Facets, Identity, Package, capabilities, tool_text};
-pub use key::{Key, address, of_definition};
+pub use key::{Key, address, of_definition, of_server};
 pub use lockfile::{LockError, LockFile, Locked};
 pub use publisher::Publisher;
 pub use record::{Consent, Record, Verdict};

@@ -82,7 +82,7 @@ impl Store {
     }
 
     /// What is known of a server; `None` when it was never used, or there is no place for pins.
-    pub fn load(&self, key: &Key) -> Result<Option<Record>, PinError> {
+    pub fn load(&self, key: &Key) -> Result<Option<Box<Record>>, PinError> {
         match self.path(key, RECORD) {
             None => Ok(None),
             Some(path) => self.read(&path),
@@ -107,9 +107,9 @@ impl Store {
         let _lock = store::lock(directory, PATIENCE)?;
         let seconds = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
         let path = directory.join(format!("{}{RECORD}", key.file));
-        let known: Option<Record> = self.read(&path)?;
+        let known = self.read(&path)?;
         let is_new = known.is_none();
-        let mut record = known.unwrap_or_else(|| Record::new(&key.name, seconds));
+        let mut record = known.unwrap_or_else(|| Box::new(Record::new(&key.name, seconds)));
         let old_texts = self.texts(key);
         let mut texts = old_texts.clone();
         let (changed, answer) = how(&mut record, &mut texts);
@@ -141,8 +141,8 @@ impl Store {
 
     /// All servers that are known, by their names. Files that cannot be read are left out.
     pub fn list(&self) -> Vec<Record> {
-        let mut records: Vec<Record> =
-            self.files().into_iter().filter_map(|path| self.read(&path).ok()?).collect();
+        let read = |path: PathBuf| Some(*self.read(&path).ok()??);
+        let mut records: Vec<Record> = self.files().into_iter().filter_map(read).collect();
         records.sort_by(|a, b| (&a.name, a.first_seen).cmp(&(&b.name, b.first_seen)));
         records
     }
@@ -158,8 +158,9 @@ impl Store {
         paths.filter(|path| path.to_string_lossy().ends_with(RECORD)).collect()
     }
 
-    fn read(&self, path: &Path) -> Result<Option<Record>, PinError> {
-        match self.parse::<Record>(path)? {
+    /// A record is large: every time it were handed on, it would take that much of the stack.
+    fn read(&self, path: &Path) -> Result<Option<Box<Record>>, PinError> {
+        match self.parse::<Box<Record>>(path)? {
             Some(record) if record.version != VERSION => Err(PinError::Garbled(path.to_owned())),
             record => Ok(record),
         }
@@ -186,7 +187,7 @@ impl Store {
             if extra == 0 {
                 break;
             }
-            if self.read(&path).ok().flatten().as_ref().is_none_or(is_free) {
+            if self.read(&path).ok().flatten().as_deref().is_none_or(is_free) {
                 let texts = path.file_stem().map(|stem| directory.join(stem));
                 let _ = texts.map(|texts| store::remove(&texts.with_extension(&TEXTS[1..])));
                 let _ = store::remove(&path);

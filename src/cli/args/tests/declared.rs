@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn the_table_holds_what_it_promises() {
-    let table = Table::collect();
+    let table = Table::default();
     for flag in table.flags() {
         assert!(flag.long.starts_with("--") && flag.long.len() > 3, "{flag:?}");
         assert!(flag.description.len() > 10 && !flag.description.ends_with('.'), "{flag:?}");
@@ -17,7 +17,7 @@ fn the_table_holds_what_it_promises() {
             assert_eq!(same.count(), 1, "{flag:?}");
         }
     }
-    for command in &table.commands {
+    for command in table.commands() {
         assert!(command.name.len() > 2 && command.description.len() > 10);
         assert!(!command.examples.is_empty(), "{}", command.name);
         assert!(command.positionals.iter().all(|word| !word.description.is_empty()));
@@ -35,14 +35,34 @@ fn the_table_holds_what_it_promises() {
         );
     }
     for name in ALIASES.iter().map(|(_, usual, _)| usual).chain(WITH_TAIL) {
-        assert!(table.commands.iter().any(|command| command.name == *name), "{name}");
+        assert!(table.commands().iter().any(|command| command.name == *name), "{name}");
+    }
+}
+
+/// Options that are not given are not parsed.
+#[test]
+fn no_option_is_the_default() {
+    assert_eq!(Globals::from_args(&["mcpmini"], &[]), Ok(Globals::default()));
+    assert_eq!(Access::from_args(&["mcpmini"], &[]), Ok(Access::default()));
+}
+
+#[test]
+fn every_command_is_in_the_table() {
+    let table = Table::default();
+    let declared = Command::get_args_info().commands.into_iter().map(|command| command.command);
+    assert!(declared.eq(table.commands().iter().cloned()));
+    for command in table.commands() {
+        let letter = super::table::short_name(command).map(String::from);
+        for word in [command.name].into_iter().chain(letter.as_deref()) {
+            assert_eq!(table.command(word).as_ref(), Some(command), "{word}");
+        }
     }
 }
 
 /// An option that several commands declare must be the same in each: the table keeps the first.
 #[test]
 fn an_option_means_the_same_everywhere() {
-    let table = Table::collect();
+    let table = Table::default();
     let globals = Globals::get_args_info();
     let commands: Vec<_> = Command::get_args_info().commands;
     let of_commands = commands.iter().flat_map(|command| command.command.flags);
@@ -62,7 +82,7 @@ fn an_option_means_the_same_everywhere() {
 #[test]
 fn options_name_the_words_they_take() {
     let check = |long: &str, words: Vec<&str>| {
-        let description = Table::collect().long(long).unwrap().description;
+        let description = Table::default().long(long).unwrap().description;
         for word in words {
             assert!(description.contains(word), "{long} should name {word}");
         }
@@ -121,7 +141,7 @@ impl Random {
 
 #[test]
 fn no_words_make_it_panic() {
-    let table = Table::collect();
+    let table = Table::default();
     let mut pieces: Vec<String> =
         "- -- --- = --= -= -5 '' help -h --help a=1 a:={} é -é --é= \u{1b} \
         answers: fd: fd:3 0 30s 99999999999999999999h json auto x:1:::1 A: sha256: @- --roots raw c"
@@ -131,7 +151,7 @@ fn no_words_make_it_panic() {
     pieces.extend(table.flags().iter().map(|flag| flag.long.to_owned()));
     pieces.extend(table.flags().iter().map(|flag| format!("{}=x", flag.long)));
     pieces.extend(table.flags().iter().filter_map(|flag| Some(format!("-{}", flag.short?))));
-    pieces.extend(table.commands.iter().map(|command| command.name.to_owned()));
+    pieces.extend(table.commands().iter().map(|command| command.name.to_owned()));
     let mut random = Random(0x6d63_706d_696e);
     for _ in 0..5_000 {
         let mut line: Vec<String> = Vec::new();
