@@ -178,7 +178,7 @@ async fn known_tool(
     contact: &mut Contact<'_>,
 ) -> Result<Option<Tool>, Error> {
     if contact.watcher.consent.doubts(&call.tool) {
-        let catalog = Catalog::look(contact).await?;
+        let catalog = Catalog::look(contact, &call.tool).await?;
         return catalog.require(&call.tool, contact).cloned().map(Some);
     }
     if call.no_schema {

@@ -108,11 +108,13 @@ fn nothing_is_asked_for_where_nothing_was_accepted_or_nothing_counts() {
     }
 }
 
-/// A server in the shell, of the legacy era: `tools` is the list, if there is one, and `log` tells
-/// what was asked for. After the call that `change` is there for, the list has changed.
+/// A server in the shell, of the legacy era: `tools` is the list, if there is one, `code` the error in
+/// its place, and `log` tells what was asked for. After the call that `change` is there for, the list has changed.
 const SERVER: &str = r#"
 answer() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"; }
-error() { printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no"}}\n' "$id"; }
+error() {
+    printf '{"jsonrpc":"2.0","id":%s,"error":{"code":%s,"message":"no"}}\n' "$id" "${1:--32601}"
+}
 while IFS= read -r line; do
     id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
     case $line in
@@ -122,7 +124,8 @@ while IFS= read -r line; do
     *'"method":"tools/list"'*)
         echo list >> log
         if test -e hang; then continue; fi
-        if test -e tools; then answer "$(cat tools)"; else error; fi ;;
+        if test -e code; then error "$(cat code)"
+        elif test -e tools; then answer "$(cat tools)"; else error; fi ;;
     *'"method":"tools/call"'*)
         echo call >> log
         if test -e change; then
@@ -162,32 +165,101 @@ fn a_list_that_changes_in_the_middle_is_looked_at_again() {
     assert_eq!(scratch.lines("log"), ["list", "call", "list", "call", "call"]);
 }
 
+/// The ways to call a tool of the server in the shell.
+const GOES: &[&[&str]] = &[
+    &["call", "exec:sh server.sh", "go", "{}"],
+    &["call", "exec:sh server.sh", "go"],
+    &["call", "exec:sh server.sh", "go", "x=1", "--no-check"],
+    &["rpc", "exec:sh server.sh", "tools/call", r#"{"name":"go"}"#],
+    &["batch", "exec:sh server.sh", "lines"],
+    &["batch", "exec:sh server.sh", "lines", "--no-schema"],
+    &["bench", "exec:sh server.sh", "go", "-n", "2"],
+];
+
 #[test]
-fn a_tool_that_is_in_no_list_any_more_counts_as_removed() {
-    let scratch = shell_server();
+fn a_tool_that_the_server_hides_is_not_called() {
     for list in [Some(r#"{"tools":[]}"#), None] {
-        match list {
-            Some(list) => drop(scratch.write("tools", list)),
-            None => std::fs::remove_file(scratch.path("tools")).unwrap(),
-        }
-        for _ in 0..2 {
-            let outcome = run(&mut scratch.mcpmini(["call", "exec:sh server.sh", "go", "{}"]));
-            assert_eq!((outcome.code, &*outcome.out), (0, "done\n"), "{list:?}");
-            let why = if list.is_some() {
-                "is in the server's list no more"
-            } else {
-                "cannot be looked at"
-            };
-            let told = format!("the tool \"go\" was accepted, and {why}");
-            assert!(outcome.err.contains(&told), "{}", outcome.err);
-            assert_eq!(scratch.lines("log"), ["list", "call"], "{list:?}");
-            scratch.write("log", "");
+        for words in GOES {
+            let scratch = shell_server();
+            scratch.write("lines", "{\"tool\":\"go\"}\n");
+            match list {
+                Some(list) => drop(scratch.write("tools", list)),
+                None => std::fs::remove_file(scratch.path("tools")).unwrap(),
+            }
+            for _ in 0..2 {
+                let outcome = run(&mut scratch.mcpmini(*words));
+                let told = format!("{words:?} {list:?}: {} {}", outcome.out, outcome.err);
+                assert_eq!(outcome.code, 8, "{told}");
+                let told = told.replace("\\\"", "\"");
+                assert!(told.contains("the tool \"go\" is gone"), "{told}");
+                assert!(!scratch.lines("log").contains(&"call".to_owned()), "{told}");
+            }
+            // Another tool is nobody's business, and does not make up for the one that is hidden.
+            if list.is_some() {
+                scratch.write("tools", tools("Goes").replace("\"go\"", "\"gone\""));
+                let stop = run(&mut scratch.mcpmini(["call", "exec:sh server.sh", "stop", "{}"]));
+                assert_eq!((stop.code, &*stop.out), (0, "done\n"), "{}", stop.err);
+                assert_eq!(run(&mut scratch.mcpmini(*words)).code, 8);
+            }
         }
     }
-    // When it is back, it is held to what it was.
+}
+
+#[test]
+fn a_tool_that_is_hidden_is_called_when_that_is_accepted() {
+    let scratch = shell_server();
+    let call = || run(&mut scratch.mcpmini(["call", "exec:sh server.sh", "go", "{}"]));
+    scratch.write("tools", r#"{"tools":[]}"#);
+    let refused = call();
+    assert_eq!(refused.code, 8);
+    let shown = run(&mut scratch.mcpmini(["trust", "list"]));
+    assert!(shown.out.contains("\tchanged\t"), "{}", shown.out);
+    let digest = super::digest_in(&refused.err);
+    let accept = ["trust", "accept", "exec:sh server.sh", "--accept", &digest];
+    assert_eq!(run(&mut scratch.mcpmini(accept)).code, 0, "{}", refused.err);
+    let outcome = call();
+    assert_eq!((outcome.code, &*outcome.out), (0, "done\n"), "{}", outcome.err);
+}
+
+#[test]
+fn a_tool_that_comes_back_is_held_to_what_it_was() {
+    let scratch = shell_server();
+    let call = || run(&mut scratch.mcpmini(["call", "exec:sh server.sh", "go", "{}"]));
+    scratch.write("tools", r#"{"tools":[]}"#);
+    assert_eq!(call().code, 8);
+    scratch.write("tools", tools("Goes"));
+    let outcome = call();
+    assert_eq!((outcome.code, &*outcome.err), (0, ""));
+    scratch.write("tools", r#"{"tools":[]}"#);
+    assert_eq!(call().code, 8);
     scratch.write("tools", tools("Goes elsewhere"));
-    let outcome = run(&mut scratch.mcpmini(["call", "exec:sh server.sh", "go", "{}"]));
-    assert_eq!((outcome.code, scratch.lines("log")), (8, vec!["list".to_owned()]));
+    scratch.write("log", "");
+    assert_eq!((call().code, scratch.lines("log")), (8, vec!["list".to_owned()]));
+}
+
+#[test]
+fn a_list_that_fails_for_a_moment_may_be_asked_for_again() {
+    for words in GOES {
+        let scratch = shell_server();
+        scratch.write("lines", "{\"tool\":\"go\"}\n");
+        scratch.write("code", "-32603");
+        let trust = |mode: &str| {
+            let mut command = scratch.mcpmini(*words);
+            run(command.arg("--json-errors").env("MCPMINI_TRUST", mode))
+        };
+        let outcome = trust("tofu");
+        let told = format!("{words:?}: {} {}", outcome.out, outcome.err);
+        assert_eq!(outcome.code, 4, "{told}");
+        for part in ["to hold", "\"sent\":\"no\"", "\"retryable\":true"] {
+            assert!(told.contains(part), "{part}: {told}");
+        }
+        assert!(!scratch.lines("log").contains(&"call".to_owned()), "{told}");
+        // Where only what was accepted counts, it is not the same without a look.
+        assert_eq!(trust("strict").code, 8, "{words:?}");
+        assert!(!scratch.lines("log").contains(&"call".to_owned()), "{words:?}");
+        let needs_list = words.contains(&"x=1");
+        assert_eq!(trust("off").code, if needs_list { 3 } else { 0 }, "{words:?}");
+    }
 }
 
 #[test]

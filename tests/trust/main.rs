@@ -276,13 +276,13 @@ fn a_new_tool_is_told_once_and_taken_when_it_is_called() {
 }
 
 #[test]
-fn a_tool_that_is_gone_is_unknown_and_is_held_to_what_it_was_when_it_returns() {
+fn a_tool_that_is_gone_is_refused_and_is_held_to_what_it_was_when_it_returns() {
     for era in ERAS {
         let world = World::new(era);
         world.expect(&ECHO, 0, "hi\n");
         world.patch(json!({ "tools": { "echo": null } }));
-        let told = world.expect(&ECHO, 3, "");
-        assert!(told.contains("unknown tool \"echo\""), "{told}");
+        let told = world.expect(&ECHO, 8, "");
+        assert!(told.contains("the tool \"echo\" is gone"), "{told}");
         assert_eq!(world.expect(&ADD, 0, "3\n"), "");
         world.patch(json!({}));
         assert_eq!(world.expect(&ECHO, 0, "hi\n"), "");

@@ -1,5 +1,7 @@
 //! What a server shows of itself while it is used.
 
+use std::collections::BTreeSet;
+
 use super::Consent;
 use crate::auth::TokenRecord;
 use crate::cli::contact::Contact;
@@ -106,9 +108,26 @@ impl Consent<'_> {
         self.tell_news();
     }
 
-    /// Takes in that the server does not show its tools, which is to have none any more.
+    /// Takes in that the server does not list its tools: if it did, they are not there any more.
     pub(in crate::cli) fn note_no_list(&mut self) {
         self.looked = true;
+        if self.accepted_tools().is_some() {
+            self.observed.tools = Some(Default::default());
+        }
+    }
+
+    /// Whether a list lacks a tool that is used and was accepted.
+    pub(in crate::cli) fn is_missed_in<'t>(&self, tools: impl Iterator<Item = &'t str>) -> bool {
+        let Some(accepted) = self.accepted_tools() else { return false };
+        let mut missed: BTreeSet<&str> = self.used.iter().map(String::as_str).collect();
+        missed.retain(|name| accepted.contains_key(*name));
+        if missed.is_empty() {
+            return false;
+        }
+        for tool in tools.filter_map(|text| Tool::read(text).ok()) {
+            missed.remove(&*tool.name);
+        }
+        !missed.is_empty()
     }
 
     /// Takes in what stands for the tools of the server, which others have asked for on this

@@ -48,7 +48,7 @@ impl Contact<'_> {
             Err(error) if listing::is_unlisted(&error) => {
                 self.watcher.consent.note_tools(std::iter::empty());
             }
-            Err(error) => return Err(error),
+            Err(error) => return Err(self.watcher.consent.unlooked(None, error)),
         }
         self.watcher.consent.check()
     }

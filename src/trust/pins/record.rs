@@ -159,7 +159,7 @@ impl Record {
                 self.take(&change, &current);
             }
         }
-        let stays = |change: &Change| Action::Warn <= change.action(mode, &Use::new());
+        let stays = |change: &Change| change.is_pending(mode);
         let is_pending = compare(&self.accepted, &current).iter().any(stays);
         self.seen = is_pending.then_some(current);
     }
@@ -183,7 +183,8 @@ impl Record {
     /// Accepts the server as it is.
     pub fn accept(&mut self, current: Facets) {
         (self.accepted, self.seen, self.revoked) = (current, None, None);
-        self.consent = Consent::User;
+        // The last list may have been another one than what is accepted.
+        (self.consent, self.list) = (Consent::User, None);
     }
 }
 
@@ -252,7 +253,7 @@ mod tests {
     fn a_tool_that_comes_back_is_held_to_what_it_was() {
         let mut record = known(&[tools(&[("a", "1"), ("b", "1")])]);
         record.learn(&tools(&[("b", "1")]), Mode::FirstUse, &Use::new());
-        assert_eq!(record.seen, None);
+        assert_eq!(record.pending(), [Change::NoTool { name: "a".into() }]);
         let verdict =
             record.judge(&tools(&[("a", "2"), ("b", "1")]), Mode::FirstUse, &used(&["a"]));
         assert_eq!(verdict.blocking(), [&Change::Tool { name: "a".into() }]);
