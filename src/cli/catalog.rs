@@ -71,6 +71,7 @@ impl Catalog {
             pages.push(page);
             Ok(())
         };
+        contact.watcher.consent.begin_look(contact.connection());
         let is_looking = std::mem::replace(&mut contact.watcher.consent.looking, true);
         let fetched = listing::fetch(contact, method::LIST_TOOLS, keep).await;
         contact.watcher.consent.looking = is_looking;

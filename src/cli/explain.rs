@@ -37,6 +37,12 @@ pub(super) fn no_result(no_result: NoResult, place: &Place<'_>) -> Error {
             let error = Error::new(Exit::Protocol, oddity_text(&oddity)).sent(Sent::Maybe);
             error.phase(Phase::Request).hint("it would be tolerated without --strict")
         }
+        NoResult::Moved { attempts } => {
+            let text = "the connection was lost, and what is behind another one is not known";
+            let sent = if attempts == 0 { Sent::No } else { Sent::Maybe };
+            let exit = if attempts == 0 { Exit::Unreachable } else { Exit::Lost };
+            Error::new(exit, text).phase(Phase::Request).sent(sent)
+        }
         NoResult::Asked(question) => questions::asked(&question, place.why_unanswered.as_deref()),
         NoResult::Interrupted { signal, sent } => interrupted(signal)
             .phase(Phase::Request)

@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 use futures_lite::FutureExt;
 
 use super::args::values::Assigned;
+use super::catalog;
 use super::contact::Contact;
 use super::errors::Error;
 use crate::auth::Authorizer;
 use crate::client::retry::Policy;
-use crate::client::{self, Flights, Landed, Link, NoResult, Observer, Reply};
+use crate::client::{self, Flights, Landed, Link, NoResult, Observer, Reply, Terms};
 use crate::protocol::json::{self, Json};
 use crate::protocol::message::Sent;
 use crate::protocol::method;
@@ -130,16 +131,60 @@ impl<'a> Contact<'a> {
         }
     }
 
+    /// Calls a tool. A tool that was looked at goes out on another connection than that only after
+    /// another look.
+    pub(super) async fn try_tool(
+        &mut self,
+        tool: &str,
+        call: Call,
+        repeatable: bool,
+    ) -> Result<Result<Json, NoResult>, Error> {
+        let mut terms = Terms { repeatable, connection: self.bond(tool), ..Terms::default() };
+        let mut looked_after = None;
+        loop {
+            match self.try_call_on(call.clone(), terms).await? {
+                // Of a server that is lost after each look nothing will be known.
+                Err(NoResult::Moved { attempts }) if looked_after != Some(attempts) => {
+                    looked_after = Some(attempts);
+                    self.watcher.consent.note_changed_list();
+                    let admitted = self.admit_tool(tool).await.map_err(catalog::unsent);
+                    admitted.map_err(|error| match attempts {
+                        0 => error,
+                        _ => error.sent(Sent::Maybe),
+                    })?;
+                    terms = Terms { attempts, connection: self.bond(tool), ..terms };
+                }
+                result => return Ok(result),
+            }
+        }
+    }
+
+    /// The connection that a tool may be called on, if it must not be called on another one: that on
+    /// which it was looked at.
+    pub(super) fn bond(&self, tool: &str) -> Option<u32> {
+        let consent = &self.watcher.consent;
+        let looked_on = consent.looked_on().or(self.is_shared().then(|| self.connection()));
+        looked_on.filter(|_| consent.is_accepted(tool))
+    }
+
     /// Makes a request that may be sent again if it is `repeatable`.
-    pub(super) async fn try_call(
+    async fn try_call(
         &mut self,
         call: Call,
         repeatable: bool,
     ) -> Result<Result<Json, NoResult>, Error> {
+        self.try_call_on(call, Terms { repeatable, ..Terms::default() }).await
+    }
+
+    async fn try_call_on(
+        &mut self,
+        call: Call,
+        terms: Terms,
+    ) -> Result<Result<Json, NoResult>, Error> {
         self.hold_to_lock().await?;
         let run = self.run;
         let mut flights = Flights::new(self.policy());
-        flights.begin((), call, repeatable);
+        flights.begin_on((), call, terms);
         let landed = async { Ok(self.landed(&mut flights).await) };
         let interrupted = async { Err(run.interrupted().await) };
         let result = match landed.or(interrupted).await {
@@ -177,6 +222,11 @@ impl<'a> Contact<'a> {
     /// How often the server was started or reached.
     pub(super) fn starts(&self) -> u32 {
         self.link.as_deref().map_or(0, Link::starts)
+    }
+
+    /// The number of the connection that requests go out on now.
+    pub(super) fn connection(&self) -> u32 {
+        self.link.as_deref().map_or(1, Link::number)
     }
 
     /// How often requests are sent again.

@@ -109,7 +109,8 @@ fn nothing_is_asked_for_where_nothing_was_accepted_or_nothing_counts() {
 }
 
 /// A server in the shell, of the legacy era: `tools` is the list, if there is one, `code` the error in
-/// its place, and `log` tells what was asked for. After the call that `change` is there for, the list has changed.
+/// its place, and `log` tells what was asked for. After the call that `change` is there for, the list has changed, and
+/// instead of the answer that `die` is there for, the server ends.
 const SERVER: &str = r#"
 answer() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"; }
 error() {
@@ -128,6 +129,11 @@ while IFS= read -r line; do
         elif test -e tools; then answer "$(cat tools)"; else error; fi ;;
     *'"method":"tools/call"'*)
         echo call >> log
+        if test -e die; then
+            rm die
+            if test -e change; then mv change tools; fi
+            exit
+        fi
         if test -e change; then
             cp change tools; rm change
             echo '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
@@ -139,7 +145,10 @@ done"#;
 
 fn tools(description: &str) -> String {
     let schema = json!({ "type": "object" });
-    let tool = |name: &str, description: &str| json!({ "name": name, "description": description, "inputSchema": schema });
+    let tool = |name: &str, description: &str| {
+        let repeatable = json!({ "readOnlyHint": true });
+        json!({ "name": name, "description": description, "inputSchema": schema, "annotations": repeatable })
+    };
     json!({ "tools": [tool("go", description), tool("stop", "Stops")] }).to_string()
 }
 
@@ -175,6 +184,42 @@ const GOES: &[&[&str]] = &[
     &["batch", "exec:sh server.sh", "lines", "--no-schema"],
     &["bench", "exec:sh server.sh", "go", "-n", "2"],
 ];
+
+#[test]
+fn a_server_that_was_lost_is_looked_at_again() {
+    const RETRIES: &[&[&str]] = &[
+        &["call", "exec:sh server.sh", "go", "{}", "--retry", "2", "--retry-delay", "10ms"],
+        &["rpc", "exec:sh server.sh", "tools/call", r#"{"name":"go"}"#],
+        &["batch", "exec:sh server.sh", "lines"],
+        &["batch", "exec:sh server.sh", "lines", "--no-schema"],
+    ];
+    for words in RETRIES {
+        let scratch = shell_server();
+        scratch.write("lines", "{\"tool\":\"go\"}\n");
+        let after = |change: Option<String>| {
+            scratch.write("log", "");
+            scratch.write("die", "");
+            change.map(|change| scratch.write("change", change));
+            let outcome = run(&mut scratch.mcpmini(*words));
+            (outcome.code, scratch.lines("log"))
+        };
+        let is_repeated = words[0] != "rpc";
+        let (code, log) = after(None);
+        match is_repeated {
+            true => assert_eq!((code, log), (0, lines("list call list call")), "{words:?}"),
+            false => assert_eq!((code, log), (5, lines("list call")), "{words:?}"),
+        }
+        let (code, log) = after(Some(tools("Goes elsewhere")));
+        match is_repeated {
+            true => assert_eq!((code, log), (8, lines("list call list")), "{words:?}"),
+            false => assert_eq!(code, 5, "{words:?}"),
+        }
+    }
+}
+
+fn lines(words: &str) -> Vec<String> {
+    words.split(' ').map(str::to_owned).collect()
+}
 
 #[test]
 fn a_tool_that_the_server_hides_is_not_called() {
@@ -274,4 +319,23 @@ fn a_list_that_does_not_come_is_told_to_be_the_reason() {
     assert!(outcome.err.contains("MCPMINI_TRUST=off"), "{}", outcome.err);
     let off = run(scratch.mcpmini(words).env("MCPMINI_TRUST", "off"));
     assert_eq!((off.code, &*off.out), (0, "done\n"));
+}
+
+#[test]
+fn a_session_whose_server_was_lost_looks_at_it_again() {
+    let scratch = shell_server();
+    scratch.write("lines", "{\"tool\":\"go\"}\n");
+    let script = "\"$0\" batch 'exec:sh server.sh' lines >/dev/null 2>&1; echo $?";
+    let binary = env!("CARGO_BIN_EXE_mcpmini");
+    let words = ["session", "exec:sh server.sh", "--", "sh", "-c", script, binary];
+    let after = |change: Option<String>| {
+        scratch.write("log", "");
+        scratch.write("die", "");
+        change.map(|change| scratch.write("change", change));
+        let outcome = run(scratch.mcpmini(words).env("TMPDIR", scratch.path("")));
+        (outcome.out, scratch.lines("log"))
+    };
+    assert_eq!(after(None), ("0\n".to_owned(), lines("list call list call")));
+    let (out, log) = after(Some(tools("Goes elsewhere")));
+    assert_eq!((&*out, log), ("8\n", lines("list call list")));
 }

@@ -64,7 +64,9 @@ impl Work<'_, '_> {
                     let call =
                         learned.as_ref().ok().map(|()| self.call(&job.request, tool.as_deref()));
                     match call {
-                        Some(Ok((call, true))) => self.flights.again(job, call, lost),
+                        Some(Ok((call, terms))) if terms.repeatable => {
+                            self.flights.again(job, call, terms, lost);
+                        }
                         _ => self.conclude(&job, Err(lost), true),
                     }
                 }

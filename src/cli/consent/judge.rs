@@ -29,9 +29,19 @@ impl Consent<'_> {
     /// Whether a tool was accepted and is to be held to that, and the tools were not looked at since
     /// the connection was opened, or said to have changed.
     pub(in crate::cli) fn holds(&self, tool: &str) -> bool {
+        !self.looked && self.is_accepted(tool)
+    }
+
+    /// Whether a tool was accepted and is to be held to that.
+    pub(in crate::cli) fn is_accepted(&self, tool: &str) -> bool {
         let is_accepted = self.accepted_tools().is_some_and(|tools| tools.contains_key(tool));
-        let is_watched = self.enforces && self.mode != Mode::Off && !self.looked;
-        is_watched && (self.is_locked() || is_accepted)
+        self.enforces && self.mode != Mode::Off && (self.is_locked() || is_accepted)
+    }
+
+    /// The number of the connection on which the tools were looked at; `None` where that did not
+    /// matter, since a list was at hand.
+    pub(in crate::cli) fn looked_on(&self) -> Option<u32> {
+        self.looked_on.filter(|_| self.looked)
     }
 
     /// The tools that the server is held to.

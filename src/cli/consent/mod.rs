@@ -68,6 +68,8 @@ pub(super) struct Consent<'a> {
     list: Option<Digest>,
     /// Whether the tools were looked at on this connection, or the server has none to show.
     looked: bool,
+    /// The number of the connection on which the server was asked for them.
+    looked_on: Option<u32>,
     /// Whether the tools are being looked at.
     pub(super) looking: bool,
     /// Whether a session with the server was open.
@@ -143,6 +145,7 @@ impl<'a> Consent<'a> {
             texts: Texts::default(),
             list: None,
             looked: false,
+            looked_on: None,
             looking: false,
             opened: false,
             used: BTreeSet::new(),

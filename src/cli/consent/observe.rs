@@ -82,6 +82,11 @@ impl Consent<'_> {
         }
     }
 
+    /// Takes in that the server is asked for its tools, on the connection with this number.
+    pub(in crate::cli) fn begin_look(&mut self, connection: u32) {
+        self.looked_on = Some(connection);
+    }
+
     /// Takes in all tools of the server, each as its JSON text.
     pub(in crate::cli) fn note_tools<'t>(&mut self, tools: impl Iterator<Item = &'t str> + Clone) {
         self.met = true;

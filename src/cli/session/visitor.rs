@@ -1,5 +1,6 @@
 //! A program that shares the session: what it wants, and what it is told.
 
+use std::cell::Cell;
 use std::os::unix::net::UnixStream;
 use std::rc::Rc;
 
@@ -30,6 +31,8 @@ pub(super) struct Visitor {
     pub(super) number: u64,
     /// What the server may ask it for.
     pub(super) abilities: Abilities,
+    /// The number of the connection to the server on which it has looked at the tools.
+    pub(super) looked_on: Cell<Option<u32>>,
     lines: Sender<String>,
 }
 
@@ -59,6 +62,11 @@ impl Visitor {
         let _ = self.lines.try_send(encode::request(number, false, method, params));
     }
 
+    /// Ends the conversation with it, when it has been told everything.
+    pub(super) fn hang_up(&self) {
+        self.lines.close();
+    }
+
     /// Tells it what the server says unasked, unless it does not listen.
     pub(super) fn notify(&self, method: &str, params: Option<&str>) {
         if self.lines.len() < PATIENCE {
@@ -78,7 +86,8 @@ pub(super) async fn serve(
     let mut reader = Reader { stream: &stream, lines: Lines::new(limits.message), limits };
     let conversation = async {
         let Some(opening) = reader.opening().await else { return };
-        let visitor = Rc::new(Visitor { number, abilities: opening.abilities, lines });
+        let (abilities, looked_on) = (opening.abilities, Cell::default());
+        let visitor = Rc::new(Visitor { number, abilities, looked_on, lines });
         let (reply, found) = async_channel::bounded(1);
         let _ = wanted.send(Wanted { opening, reply }).await;
         // Nobody answers any more when the session ends.
@@ -99,16 +108,15 @@ pub(super) async fn serve(
     conversation.or(write(&stream, &outgoing)).await;
 }
 
-/// Writes lines until nobody reads them.
+/// Writes lines until there are no more to come.
 async fn write(mut stream: &Async<UnixStream>, outgoing: &Receiver<String>) {
     while let Ok(mut line) = outgoing.recv().await {
         line.push('\n');
         if stream.write_all(line.as_bytes()).await.is_err() {
-            break;
+            // What it still says is to be read.
+            return futures_lite::future::pending().await;
         }
     }
-    // What it still says is to be read.
-    futures_lite::future::pending().await
 }
 
 struct Reader<'s> {
