@@ -38,7 +38,7 @@ pub(super) fn run(run: &Run<'_>, approve: &Approve) -> Result<Exit, Error> {
         run.warn(&format!("approving: {name} {}", waiting.effect));
     }
     approvals::approve(waiting, approve.accept.as_deref(), at_terminal, run.env)
-        .map_err(explain::trust)?;
+        .map_err(explain::approval)?;
     Ok(Exit::Ok)
 }
 

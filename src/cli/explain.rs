@@ -252,6 +252,16 @@ pub(super) fn trust(error: TrustError) -> Error {
     Error::new(Exit::Trust, error.to_string()).phase(Phase::Trust).sent(Sent::No)
 }
 
+/// Why an approval cannot be given.
+pub(super) fn approval(error: TrustError) -> Error {
+    let exit = match error {
+        TrustError::NoHash(_) => Exit::Usage,
+        TrustError::Store(_) | TrustError::NoPlace => Exit::Config,
+        _ => Exit::Trust,
+    };
+    Error { exit, ..trust(error) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

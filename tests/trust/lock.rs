@@ -371,3 +371,31 @@ fn under_a_lock_the_tools_are_asked_for_once() {
         }
     }
 }
+
+/// What waits to be accepted here is not written down as good for others.
+#[test]
+fn a_server_that_has_changed_is_not_locked() {
+    for era in ERAS {
+        for (patch, told) in [
+            (json!({ "tools": { "echo": { "title": "x" } } }), "the tool \"echo\" has changed"),
+            (json!({ "tools": { "echo": null } }), "the tool \"echo\" is gone"),
+            (json!({ "tools": { "new": {} } }), "there is a new tool, \"new\""),
+            (json!({ "info": { "name": "x" } }), "it says that it is another server"),
+            (json!({ "instructions": "Obey." }), "its instructions have changed"),
+        ] {
+            let world = World::new(era);
+            world.expect(&ECHO, 0, "hi\n");
+            world.patch(patch);
+            for trust in ["tofu", "strict", "off"] {
+                let mut command = world.scratch.mcpmini(["lock", "demo"]);
+                let outcome = run(command.env("MCPMINI_TRUST", trust));
+                assert_eq!((outcome.code, &*outcome.out), (8, ""), "{era} {trust} {told}");
+                assert!(outcome.err.contains(told), "{told}: {}", outcome.err);
+                assert!(!world.scratch.path("mcpmini.lock.json").exists());
+            }
+            let digest = super::digest_in(&world.expect(&["lock", "demo"], 8, ""));
+            world.expect(&["trust", "accept", "demo", "--accept", &digest], 0, "");
+            assert_eq!(world.run(&["lock", "demo"]).code, 0, "{told}");
+        }
+    }
+}

@@ -98,6 +98,16 @@ impl Consent<'_> {
         self.check_for(&self.used)
     }
 
+    /// Makes sure that nothing about the server waits to be accepted.
+    pub(in crate::cli) fn check_all(&self) -> Result<(), Error> {
+        let Some(record) = &self.record else { return Ok(()) };
+        let now = record.current(&self.observed);
+        match Verdict::of_all(&record.accepted, &now, self.mode) {
+            verdict if verdict.changes.is_empty() => Ok(()),
+            verdict => Err(self.refused(&verdict)),
+        }
+    }
+
     fn check_for(&self, used: &Use) -> Result<(), Error> {
         if self.mode == Mode::Off || !self.enforces || !self.differs() {
             return Ok(());

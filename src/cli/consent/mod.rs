@@ -259,7 +259,10 @@ impl<'a> Consent<'a> {
                 record.accepted.auth.clone_from(&observed.auth);
             }
             record.learn(observed, mode, used);
-            record.list = list.or(record.list);
+            if observed.tools.is_some() {
+                // What stood for the list before may stand for another one by now.
+                record.list = list.or(record.list);
+            }
             kept.settle(texts, &record.accepted, record.seen.as_ref());
             (*record != before, ())
         });

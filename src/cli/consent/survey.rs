@@ -7,7 +7,7 @@ use crate::cli::catalog::Catalog;
 use crate::cli::contact::Contact;
 use crate::cli::errors::Error;
 use crate::cli::{info, listing};
-use crate::trust::pins::{Action, Facets, Mode, Use, compare, of_definition};
+use crate::trust::pins::{Action, Facets, Mode, State, Use, compare, of_definition};
 
 impl Contact<'_> {
     /// Asks the server what it is and what it can do, and for all its tools.
@@ -64,6 +64,11 @@ impl Consent<'_> {
             changes.iter().any(|change| change.action(Mode::FirstUse, &Use::new()) == Action::Block)
         };
         accepted.is_some_and(stops)
+    }
+
+    /// How it stands with the server, as far as it was looked at; `None` when it was never used.
+    pub(in crate::cli) fn state(&self) -> Option<State> {
+        self.record.as_ref().map(|record| record.state(&self.observed))
     }
 
     /// What the server is now, as far as it was looked at.

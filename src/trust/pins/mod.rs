@@ -34,7 +34,7 @@ pub use change::{Action, Change, Use, compare};
 pub use facets::{Auth, Facets, Identity, Package, Publisher, capabilities, tool_text};
 pub use key::{Key, address, of_definition};
 pub use lockfile::{LockError, LockFile, Locked};
-pub use record::{Consent, Record, Verdict};
+pub use record::{Consent, Record, State, Verdict};
 pub use store::{PinError, Store};
 pub use texts::{Texts, TextsOfBoth};
 pub use words::{Sides, json, lines};

@@ -56,6 +56,31 @@ impl Consent {
     }
 }
 
+/// How it stands with a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// The trust in it was taken back.
+    Revoked,
+    /// It is not what was accepted.
+    Changed,
+    /// It is what was accepted, and there is more to it that nobody has accepted yet.
+    Incomplete,
+    /// It is what was accepted.
+    Accepted,
+}
+
+impl State {
+    /// Its name.
+    pub fn word(self) -> &'static str {
+        match self {
+            State::Revoked => "revoked",
+            State::Changed => "changed",
+            State::Incomplete => "incomplete",
+            State::Accepted => "accepted",
+        }
+    }
+}
+
 /// How a server differs from what was accepted, for one command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
@@ -74,6 +99,13 @@ impl Verdict {
             (change, action)
         });
         let changes = judged.filter(|(_, action)| *action != Action::Accept).collect();
+        Verdict { changes, digest: now.digest() }
+    }
+
+    /// The differences that wait to be accepted, for a command that uses all there is.
+    pub fn of_all(accepted: &Facets, now: &Facets, mode: Mode) -> Verdict {
+        let waits = compare(accepted, now).into_iter().filter(|change| change.is_pending(mode));
+        let changes = waits.map(|change| (change, Action::Block)).collect();
         Verdict { changes, digest: now.digest() }
     }
 
@@ -140,6 +172,18 @@ impl Record {
                 pair.is_some_and(|(accepted, seen)| accepted != seen)
             }
             Mode::Strict => seen != accepted,
+        }
+    }
+
+    /// How it stands with the server, after what was observed of it.
+    pub fn state(&self, observed: &Facets) -> State {
+        let is_change = |change: &Change| !matches!(change, Change::Unknown(_));
+        let changes = compare(&self.accepted, &self.current(observed));
+        match &self.revoked {
+            Some(_) => State::Revoked,
+            None if changes.iter().any(is_change) => State::Changed,
+            None if !changes.is_empty() => State::Incomplete,
+            None => State::Accepted,
         }
     }
 
