@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::support::{HttpDemo, Scratch, demo, run};
 use super::terminal::{CTRL_D, Terminal};
 use super::world::{World, digest_in};
-use super::{ADD, ECHO, ERAS};
+use super::{ADD, ECHO, ERAS, with_full_disk};
 
 const ZEROS: &str = "sha256:0000000000000000000000000000000000000000000000000000000000000000";
 
@@ -359,28 +359,18 @@ fn what_cannot_be_written_is_a_matter_of_files() {
     world.expect(&ECHO, 0, "hi\n");
     world.patch(json!({ "tools": { "echo": { "title": "Other" } } }));
     let digest = digest_in(&world.expect(&ECHO, 8, ""));
-    let full = "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\"";
-    let with_full_disk = |words: &[&str]| {
-        let command = world.scratch.mcpmini(words);
-        let mut shell = std::process::Command::new("sh");
-        shell.args(["-c", full]).arg(command.get_program()).args(command.get_args());
-        shell.env_clear().current_dir(world.scratch.path(""));
-        for (name, value) in command.get_envs() {
-            value.map(|value| shell.env(name, value));
-        }
-        run(&mut shell)
-    };
+    let full = |words: &[&str]| with_full_disk(&world.scratch.mcpmini(words));
     for words in
         [&["trust", "revoke", "demo"][..], &["trust", "accept", "demo", "--accept", &digest]]
     {
-        let outcome = with_full_disk(words);
+        let outcome = full(words);
         assert_eq!(outcome.code, 9, "{words:?}: {}", outcome.err);
         assert!(outcome.err.contains("known-servers"), "{}", outcome.err);
     }
     let servers = json!({ "p": { "command": "true" } });
     world.scratch.write(".mcp.json", json!({ "mcpServers": servers }).to_string());
     let digest = digest_in(&world.run(&["approve", "p"]).err);
-    let outcome = with_full_disk(&["approve", "p", "--accept", &digest]);
+    let outcome = full(&["approve", "p", "--accept", &digest]);
     assert_eq!(outcome.code, 9, "{}", outcome.err);
     assert_eq!(world.run(&["approve", "p", "--accept", "sha256:1"]).code, 2);
 }

@@ -271,11 +271,12 @@ impl<'a> Consent<'a> {
         }
     }
 
-    /// Tells that changes will go unnoticed: to people, and to everybody where somebody relies on
-    /// their being noticed. A script that runs where nothing can be written knows.
+    /// Tells that changes will go unnoticed: to people, and to everybody where they were noticed so
+    /// far, or somebody relies on that. A script that runs where nothing is ever written, as in many
+    /// containers, knows.
     fn tell_unsaved(&self, error: &PinError) {
         let has_reader = self.run.env.terminals.stderr || 0 < self.run.globals.verbose;
-        if has_reader || self.is_relied_on {
+        if has_reader || self.is_relied_on || self.store.is_in_use() {
             let text = "what servers are cannot be remembered, so that changes go unnoticed";
             self.run.warn(&format!("{text}: {error}"));
         }
