@@ -243,3 +243,35 @@ fn what_was_added_from_a_registry_can_be_allowed() {
     assert!(!check(ours, entry("com.acme/x@1"), "user:s", &[]));
     assert!(!check(acme, there, "user:s", &[]));
 }
+
+/// A policy verifies by its own root. Who keeps a card that does not count is told so at once.
+#[test]
+fn a_card_that_no_policy_will_count_is_kept_with_a_word() {
+    let scratch = home("");
+    let vectors = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors/own");
+    for name in ["card.json", "card.json.sigstore.json", "root.json"] {
+        fs::copy(format!("{vectors}/{name}"), scratch.path(name)).unwrap();
+    }
+    let identity = "https://github.com/acme/weather/.github/workflows/release.yml@refs/tags/v1.2.0";
+    let issuer = "https://token.actions.githubusercontent.com";
+    let remember = |policy: &str| {
+        scratch.write(POLICY, policy);
+        let words = ["card", "verify", "card.json", "--identity", identity, "--issuer", issuer];
+        let mut command = scratch.mcpmini(words);
+        let outcome = run(command.args(["--remember", "--trusted-root", "root.json"]));
+        assert_eq!(outcome.code, 0, "{}", outcome.err);
+        assert!(outcome.out.contains("remembered for  https://example.com/mcp"));
+        let check = ["policy", "check", "https://example.com/mcp"];
+        let counts = run(&mut scratch.mcpmini(check)).code == 0;
+        (counts, outcome.err)
+    };
+    let (counts, told) = remember("require_signature = true\n");
+    assert!(!counts);
+    assert!(told.contains("policy.toml does not count it: it names no trusted_root"), "{told}");
+    let root = scratch.path("root.json");
+    let named = format!("trusted_root = {root:?}\nrequire_signature = true\n");
+    assert_eq!(remember(&named), (true, String::new()));
+    let (_, told) = remember("trusted_root = \"gone.json\"\nrequire_signature = true\n");
+    assert!(told.contains("gone.json"), "{told}");
+    assert_eq!(remember("mode = \"tofu\"\n"), (true, String::new()));
+}

@@ -10,6 +10,7 @@ use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
 use crate::cli::originals::{Originals, Place, Wanted as Asked};
 use crate::cli::output;
+use crate::cli::policy;
 use crate::cli::run::Run;
 use crate::cli::signed::{self, DID_DOCUMENT, Report};
 use crate::cli::sources;
@@ -47,6 +48,9 @@ pub(super) async fn run(run: &Run<'_>, card: &Card) -> Result<Exit, Error> {
         })?,
         false => Vec::new(),
     };
+    if card.remember {
+        tell_who_discounts(run, &kept, now);
+    }
     let report = Report {
         place: &command.place.to_string(),
         card: &kept.card,
@@ -61,6 +65,17 @@ pub(super) async fn run(run: &Run<'_>, card: &Card) -> Result<Exit, Error> {
     match kept.url.as_deref().filter(|_| verified.covers != Covers::UrlOnly) {
         Some(url) => hold(run, url, &verified),
         None => Ok(Exit::Ok),
+    }
+}
+
+/// Tells for which policies a card that is kept does not count, since they verify it with a root of
+/// their own.
+fn tell_who_discounts(run: &Run<'_>, kept: &Kept, now: i64) {
+    // Policies that cannot be read are told when they are asked.
+    let Ok(policies) = policy::load(run) else { return };
+    for (path, why) in policies.discounting(kept, now) {
+        let path = path.display();
+        run.warn(&format!("the card is kept, and the policy {path} does not count it: {why}"));
     }
 }
 

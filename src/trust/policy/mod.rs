@@ -94,6 +94,15 @@ impl Policies {
         self.policies.iter().map(|policy| policy.judge(asked, env, now)).collect()
     }
 
+    /// The policies that ask who has signed a card and do not count this one, and why. Each verifies
+    /// it with its own root, whatever it was verified with when it was kept.
+    pub fn discounting(&self, kept: &Kept, now: i64) -> Vec<(&Path, String)> {
+        let asking = self.policies.iter().filter(|policy| policy.document.rules.needs_card());
+        asking
+            .filter_map(|policy| Some((policy.path.as_path(), policy.discount(kept, now)?)))
+            .collect()
+    }
+
     /// The URLs of the lists that are to be fetched before anything is judged.
     pub fn stale(&self, env: &Env) -> Vec<String> {
         let now = seconds(env.now());
@@ -177,6 +186,19 @@ impl Policy {
         let set = endpoint.environment.own().map(|(name, _)| name.to_string_lossy().into_owned());
         let mut names = given.chain(set.filter(|_| !is_believed));
         names.find(|name| chooses_code(name))
+    }
+
+    /// Why it does not count a card, if it does not.
+    fn discount(&self, kept: &Kept, now: i64) -> Option<String> {
+        let root = match self.root() {
+            Ok(root) => root,
+            Err(error) => return Some(error.to_string()),
+        };
+        let refusal = kept.verify(&root, now).err()?;
+        Some(match &self.document.trusted_root {
+            Some(path) => format!("by its trusted_root {}, {refusal}", path.display()),
+            None => format!("it names no trusted_root, and by the built-in one {refusal}"),
+        })
     }
 
     /// The card that was kept for an endpoint, verified as this policy has it.
