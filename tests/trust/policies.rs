@@ -2,10 +2,12 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
 
 use serde_json::json;
 
 use super::support::{Scratch, demo_path, run};
+use super::world::CONFIG;
 
 const POLICY: &str = ".config/mcpmini/policy.toml";
 
@@ -274,4 +276,97 @@ fn a_card_that_no_policy_will_count_is_kept_with_a_word() {
     let (_, told) = remember("trusted_root = \"gone.json\"\nrequire_signature = true\n");
     assert!(told.contains("gone.json"), "{told}");
     assert_eq!(remember("mode = \"tofu\"\n"), (true, String::new()));
+}
+
+/// What `python3 -m x` is, the directory decides. A rule about it has to know the directory, too.
+#[test]
+fn an_allowed_command_is_not_steered_by_its_directory() {
+    let scratch = home("");
+    let (p, other) = (scratch.path("p"), scratch.path("other"));
+    let allow = |command: &str, cwd: Option<&Path>| {
+        let cwd = cwd.map(|cwd| format!("cwd = {cwd:?}\n")).unwrap_or_default();
+        scratch.write(
+            POLICY,
+            format!("mode = \"strict\"\n[[allow]]\nkind = \"command\"\ncommand = {command}\n{cwd}"),
+        );
+    };
+    let define = |file: &str, words: &[&str], cwd: Option<&Path>| {
+        let mut server = json!({ "command": words[0], "args": words[1..] });
+        if let Some(cwd) = cwd {
+            server["cwd"] = json!(cwd);
+        }
+        scratch.write(file, json!({ "mcpServers": { "s": server } }).to_string());
+    };
+    // `policy check` does not ask whether a project's definition was approved.
+    let check = |words: &[&str]| {
+        let words = [&["policy", "check"], words].concat();
+        let outcome = run(scratch.mcpmini(words).current_dir(&p));
+        assert!([0, 8].contains(&outcome.code), "{}", outcome.err);
+        (outcome.code == 0, outcome.out)
+    };
+    for (rule, words) in [
+        (r#"["sh", "-c", "server"]"#, &["sh", "-c", "server"][..]),
+        (r#"["python3", "-m", "server", "*"]"#, &["python3", "-m", "server"]),
+        (r#"["node", "server.js"]"#, &["node", "server.js"]),
+        (r#"["env", "node", "server.js"]"#, &["env", "node", "server.js"]),
+    ] {
+        let line = format!("exec:{}", words.join(" "));
+        allow(rule, None);
+        define(CONFIG, words, None);
+        let (admitted, told) = check(&["user:s"]);
+        assert!(!admitted && told.contains("but the directory that it runs in decides"), "{told}");
+        assert!(!check(&[&line]).0 && !check(&[&line, "--cwd", "../other"]).0, "{words:?}");
+        define(CONFIG, words, Some(&other));
+        assert!(check(&["user:s"]).0, "{words:?}: the user has said where");
+        assert!(!check(&["user:s", "--cwd", "."]).0, "{words:?}");
+        define("p/.mcp.json", words, Some(&other));
+        assert!(!check(&["project:s"]).0, "{words:?}: a project has said where");
+        allow(rule, Some(&other));
+        assert!(check(&["project:s"]).0, "{words:?}");
+        assert!(check(&[&line, "--cwd", "../other"]).0, "{words:?}");
+        assert!(!check(&[&line]).0, "{words:?}");
+        define("p/.mcp.json", words, None);
+        assert!(!check(&["project:s"]).0, "{words:?}");
+    }
+    // Of a package only the place is the user's business that somebody else has chosen.
+    allow(r#"["npx", "-y", "server"]"#, None);
+    for (cwd, admitted) in [(None, true), (Some(other.as_path()), false)] {
+        define("p/.mcp.json", &["npx", "-y", "server"], cwd);
+        assert_eq!(check(&["project:s"]).0, admitted, "{cwd:?}");
+    }
+    // An absolute path is the same everywhere.
+    allow(r#"["node", "/opt/server.js"]"#, None);
+    assert!(check(&["exec:node /opt/server.js", "--cwd", "/"]).0);
+}
+
+/// To take over all variables is to take over those that choose code.
+#[test]
+fn variables_that_are_taken_over_do_not_go_with_an_allowed_command() {
+    let scratch = home("");
+    let demo = demo_path();
+    scratch.write(
+        POLICY,
+        format!("mode = \"strict\"\n[[allow]]\nkind = \"command\"\ncommand = [{demo:?}]\n"),
+    );
+    let define = |file: &str| {
+        let server = json!({ "command": demo, "inheritEnv": true });
+        scratch.write(file, json!({ "mcpServers": { "s": server } }).to_string());
+    };
+    let check = |words: &[&str], variable: &str| {
+        let words = [&["policy", "check"], words].concat();
+        let mut command = scratch.mcpmini(words);
+        let outcome = run(command.env(variable, "x").current_dir(scratch.path("p")));
+        assert!([0, 8].contains(&outcome.code), "{}", outcome.err);
+        outcome.code == 0
+    };
+    let word = format!("exec:{demo}");
+    for variable in ["NODE_OPTIONS", "PYTHONPATH", "BASH_ENV"] {
+        assert!(check(&[&word], variable), "{variable}: it does not get there");
+        assert!(!check(&[&word, "--inherit-env"], variable), "{variable}");
+        define(CONFIG);
+        assert!(check(&["user:s"], variable), "{variable}: the user's own file says so");
+        define("p/.mcp.json");
+        assert!(!check(&["project:s"], variable), "{variable}");
+    }
+    assert!(check(&[&word, "--inherit-env"], "TOKEN"));
 }

@@ -22,13 +22,16 @@ pub(super) use publisher::hold_publisher;
 pub(super) use refusal::no_lock;
 
 use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use super::args::Command;
 use super::args::settings::Trust;
 use super::errors::Error;
 use super::run::Run;
-use crate::config::{self, Digest, Endpoint, Layer, Overrides, Resolved, Server};
+use crate::config::program::follows_directory;
+use crate::config::steering::chooses_code;
+use crate::config::{self, Digest, Endpoint, Layer, Overrides, Resolved, Server, Target};
 use crate::env::Env;
 use crate::trust::pins::{
     self, Change, Facets, Key, LockFile, Mode, PinError, Record, Store, Texts, Use,
@@ -96,6 +99,9 @@ impl<'a> Consent<'a> {
         if consent.lock.is_some() && (overrides.cwd.is_some() || overrides.inherit_env) {
             return Err(refusal::elsewhere());
         }
+        if consent.mode == Mode::Strict && overrides.cwd.is_some() && is_led_elsewhere(resolved) {
+            return Err(refusal::led_elsewhere());
+        }
         consent.look_up()?;
         consent.check()?;
         Ok(consent)
@@ -159,6 +165,28 @@ impl<'a> Consent<'a> {
     /// The hash of the server's definition alone, whatever the command line adds to it.
     pub(super) fn identity(&self) -> Digest {
         self.resolved.identity()
+    }
+
+    /// Takes out, where only what was accepted counts, what else decides which code a command runs:
+    /// variables of ours that not every server gets. They were not looked at when it was accepted.
+    pub(super) fn strip(&self, server: &mut Server) {
+        let Endpoint::Stdio(endpoint) = &mut server.endpoint else { return };
+        if self.mode != Mode::Strict {
+            return;
+        }
+        let names = endpoint.environment.taken_over();
+        let steering = names.filter(|name| chooses_code(&name.to_string_lossy()));
+        let steering: Vec<OsString> = steering.map(OsStr::to_owned).collect();
+        if steering.is_empty() {
+            return;
+        }
+        let text = steering.iter().map(|name| name.to_string_lossy()).collect::<Vec<_>>().join(" ");
+        let text = format!("{}: what chooses code is not taken over: {text}", self.key.name);
+        match self.overrides.inherit_env {
+            true => self.run.warn(&text),
+            false => self.run.remark(&text),
+        }
+        endpoint.environment.remove(&steering);
     }
 
     /// Reads what is known of the server.
@@ -294,6 +322,16 @@ impl<'a> Consent<'a> {
             || record.lacks(&self.observed)
             || has_new_list
             || !self.used.iter().all(is_taken)
+    }
+}
+
+/// Whether another directory makes another command of the one that a definition has.
+fn is_led_elsewhere(resolved: &Resolved) -> bool {
+    match &resolved.definition.target {
+        Target::Stdio(target) if resolved.is_stored => {
+            follows_directory(&[vec![target.command.clone()], target.args.clone()].concat())
+        }
+        _ => false,
     }
 }
 

@@ -229,6 +229,14 @@ pub(super) fn elsewhere() -> Error {
     Error::new(Exit::Usage, text).phase(Phase::Usage).sent(Sent::No)
 }
 
+/// The same where trust is strict, of a command that is what its directory makes of it.
+pub(super) fn led_elsewhere() -> Error {
+    let text =
+        "--cwd does not go with strict trust here: what this command runs, its directory decides";
+    let error = Error::new(Exit::Usage, text).phase(Phase::Usage).sent(Sent::No);
+    error.hint("its definition can have another \"cwd\"")
+}
+
 /// The error for a lock file that cannot be used.
 pub(in crate::cli) fn no_lock(error: &LockError) -> Error {
     Error::new(Exit::Config, format!("--lock: {error}")).phase(Phase::Trust).sent(Sent::No)
