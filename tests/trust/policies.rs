@@ -370,3 +370,45 @@ fn variables_that_are_taken_over_do_not_go_with_an_allowed_command() {
     }
     assert!(check(&[&word, "--inherit-env"], "TOKEN"));
 }
+
+/// Whoever a `Host` header names answers, and not who the URL names.
+#[test]
+fn a_host_header_is_judged_as_the_url_is() {
+    let scratch = home("");
+    let vectors = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors/own");
+    for name in ["card.json", "card.json.sigstore.json", "root.json"] {
+        fs::copy(format!("{vectors}/{name}"), scratch.path(name)).unwrap();
+    }
+    let identity = "https://github.com/acme/weather/.github/workflows/release.yml@refs/tags/v1.2.0";
+    let issuer = "https://token.actions.githubusercontent.com";
+    let verify = ["card", "verify", "card.json", "--identity", identity, "--issuer", issuer];
+    let mut verify = scratch.mcpmini(verify);
+    assert_eq!(run(verify.args(["--remember", "--trusted-root", "root.json"])).code, 0);
+    let root = scratch.path("root.json");
+    let signed = format!("trusted_root = {root:?}\nrequire_signature = true\n");
+    let check = |policy: &str, host: &str, admitted: bool| {
+        scratch.write(POLICY, policy);
+        let header = format!("hOst: {host}");
+        let words = ["policy", "check", "https://example.com/mcp", "-H", &header];
+        let outcome = run(&mut scratch.mcpmini(words));
+        let code = if admitted { 0 } else { 8 };
+        assert_eq!(outcome.code, code, "{policy} {host}: {} {}", outcome.out, outcome.err);
+    };
+    let deny = "[[deny]]\nhost = \"evil.example\"\n";
+    check(deny, "evil.example", false);
+    check(deny, "EVIL.example.:443", false);
+    check(deny, "good.example", true);
+    check("[[deny]]\nhost = \"example.com\"\n", "good.example", false);
+    let allow = "mode = \"strict\"\n[[allow]]\nkind = \"host\"\nhosts = [\"example.com\", \"*.b.example\"]\n";
+    check(allow, "example.com:443", true);
+    check(allow, "a.b.example", true);
+    check(allow, "evil.example", false);
+    check(&signed, "example.com", true);
+    check(&signed, "evil.example", false);
+    // A definition can have one as well.
+    scratch.write(POLICY, deny);
+    let server = json!({ "url": "https://good.example/", "headers": { "Host": "${H}" } });
+    scratch.write(CONFIG, json!({ "mcpServers": { "s": server } }).to_string());
+    let outcome = run(scratch.mcpmini(["policy", "check", "s"]).env("H", "evil.example"));
+    assert_eq!(outcome.code, 8, "{}", outcome.err);
+}

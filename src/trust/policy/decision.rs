@@ -227,6 +227,9 @@ impl Rules {
 
     /// Who has signed the server's card, if that counts.
     fn signer<'s>(&self, subject: &'s Subject<'_>) -> Result<&'s Signer, String> {
+        if let Place::Url { meant: Some(host), .. } = &subject.place {
+            return Err(format!("its card is not that of {host}, which its Host header names"));
+        }
         let Some(Card { verified, age, .. }) = &subject.card else {
             return Err(match &subject.place {
                 Place::Url { .. } => "no signed card of it is known".to_owned(),

@@ -158,8 +158,12 @@ impl Allow {
     }
 
     fn is_at(&self, subject: &Subject<'_>) -> bool {
-        let at = |host: &str| self.hosts.iter().any(|pattern| pattern.matches(host));
-        self.hosts.is_empty() || matches!(&subject.place, Place::Url { host, .. } if at(host))
+        let at = |host: &String| self.hosts.iter().any(|pattern| pattern.matches(host));
+        match &subject.place {
+            _ if self.hosts.is_empty() => true,
+            Place::Url { host, meant, .. } => at(host) && meant.as_ref().is_none_or(at),
+            Place::Socket(_) | Place::Command(_) => false,
+        }
     }
 }
 
@@ -247,12 +251,12 @@ impl Match {
     /// Whether what the server and its card claim to be is what is meant.
     fn meets_claims(&self, subject: &Subject<'_>) -> bool {
         let is_host = |text: &String| {
-            let host = Host::parse(text);
-            let at = match &subject.place {
-                Place::Url { host, .. } => host.as_str(),
-                _ => return false,
+            let Place::Url { host, meant, .. } = &subject.place else { return false };
+            let is_meant = |pattern: Host| {
+                let mut hosts = [Some(host), meant.as_ref()].into_iter().flatten();
+                hosts.any(|host| pattern.matches(host))
             };
-            host.is_ok_and(|host| host.matches(at))
+            Host::parse(text).is_ok_and(is_meant)
         };
         let is_command = |words: &Vec<String>| matches!(&subject.place, Place::Command(command) if command.runs(words));
         let card = subject.card.as_ref();
