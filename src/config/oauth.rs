@@ -81,6 +81,13 @@ const TEXTS: [&str; 12] = [
 const SECRETS: [&str; 2] = ["clientSecret", "idpClientSecret"];
 const VARIABLES: [&str; 2] = ["clientSecretEnv", "idpClientSecretEnv"];
 
+/// The names of all fields of the object.
+pub(super) fn fields() -> Vec<&'static str> {
+    let others = ["scopes", "callbackPort", "dpop", "allowPrivate"];
+    let texts = TEXTS.into_iter().chain(SECRETS).chain(VARIABLES);
+    texts.chain(others).collect()
+}
+
 /// Fields whose value makes us read a file or run a command and send what comes of it away. Only
 /// files of the user's own may have them.
 const OWN: [&str; 4] = ["clientKey", "assertionFile", "assertionCommand", "idpIdTokenFile"];
