@@ -412,3 +412,51 @@ fn a_host_header_is_judged_as_the_url_is() {
     let outcome = run(scratch.mcpmini(["policy", "check", "s"]).env("H", "evil.example"));
     assert_eq!(outcome.code, 8, "{}", outcome.err);
 }
+
+/// Whoever may write what a policy relies on writes the policy; and a pipe is nothing to rely on.
+#[test]
+fn what_a_policy_relies_on_is_safe_from_strangers() {
+    let policy = "trusted_root = \"root.json\"\n[revocation]\nfiles = [\"revoked.jsonl\"]\npublic_key = \"key.pub\"\n";
+    let vectors = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors/own");
+    let scratch = home(policy);
+    let place = |name: &str| scratch.path(".config/mcpmini").join(name);
+    let restore = |name: &str| {
+        let _ = fs::remove_file(place(name));
+        let _ = fs::remove_dir(place(name));
+        fs::copy(format!("{vectors}/{name}"), place(name)).unwrap();
+    };
+    let files = ["revoked.jsonl", "revoked.jsonl.sigstore.json", "key.pub", "root.json"];
+    files.iter().for_each(|name| restore(name));
+    let check = |what: &str, admitted: bool| {
+        let begun = std::time::Instant::now();
+        let outcome = run(&mut scratch.mcpmini([
+            "policy",
+            "check",
+            "https://h.example/",
+            "--max-time",
+            "5s",
+        ]));
+        assert!(begun.elapsed().as_secs() < 4, "{what}");
+        let told = format!("{what}: {} {}", outcome.out, outcome.err);
+        assert_eq!(outcome.code == 0, admitted, "{told}");
+        assert!(admitted || [8, 9].contains(&outcome.code), "{told}");
+    };
+    check("all is well", true);
+    for name in files {
+        fs::set_permissions(place(name), fs::Permissions::from_mode(0o666)).unwrap();
+        check(&format!("anybody may write {name}"), false);
+        fs::remove_file(place(name)).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(place(name)).status().unwrap().success());
+        check(&format!("{name} is a pipe"), false);
+        fs::remove_file(place(name)).unwrap();
+        fs::create_dir(place(name)).unwrap();
+        check(&format!("{name} is a directory"), false);
+        restore(name);
+    }
+    check("all is well again", true);
+    // A link that leads nowhere is a policy that cannot be read, and not none.
+    fs::remove_file(place("policy.toml")).unwrap();
+    check("there is none", true);
+    symlink("gone", place("policy.toml")).unwrap();
+    check("it is a link to nothing", false);
+}

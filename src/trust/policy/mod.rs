@@ -239,7 +239,7 @@ impl Policy {
             version,
             verified: kept.verify(&self.root()?, now),
             // A clock that was set back proves nothing.
-            age: (now - kept.verified_at).max(0),
+            age: now.saturating_sub(kept.verified_at).max(0),
         }))
     }
 }
