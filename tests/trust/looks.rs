@@ -339,3 +339,26 @@ fn a_session_whose_server_was_lost_looks_at_it_again() {
     let (out, log) = after(Some(tools("Goes elsewhere")));
     assert_eq!((&*out, log), ("8\n", lines("list call list")));
 }
+
+/// A server may call a tool what a second one of the same name is called here.
+#[test]
+fn a_tool_is_not_mistaken_for_a_second_one_of_another_name() {
+    let scratch = shell_server();
+    let tool = |name: &str, description: &str| json!({ "name": name, "description": description, "inputSchema": { "type": "object" } });
+    let list = |description: &str| {
+        json!({ "tools": [tool("a", "one"), tool("a", "two"), tool("a#1", description)] })
+            .to_string()
+    };
+    scratch.write("tools", list("three"));
+    let words = ["call", "exec:sh server.sh", "a#1", "{}"];
+    assert_eq!(run(&mut scratch.mcpmini(["trust", "revoke", "exec:sh server.sh"])).code, 0);
+    let add = run(&mut scratch.mcpmini(["trust", "add", "exec:sh server.sh"]));
+    let digest = super::digest_in(&add.err);
+    let add = ["trust", "add", "exec:sh server.sh", "--accept", &digest];
+    assert_eq!(run(&mut scratch.mcpmini(add)).code, 0);
+    assert_eq!(run(&mut scratch.mcpmini(words)).code, 0);
+    scratch.write("tools", list("another"));
+    let outcome = run(&mut scratch.mcpmini(words));
+    assert_eq!(outcome.code, 8, "{}", outcome.err);
+    assert!(outcome.err.contains("the tool \"a#1\" has changed"), "{}", outcome.err);
+}

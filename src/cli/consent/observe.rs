@@ -101,13 +101,18 @@ impl Consent<'_> {
             return self.note_known_tools();
         }
         self.observed.tools = Some(Default::default());
+        // Of tools with one name the first is called. The others may not change unseen.
+        let mut others = Vec::new();
         for (index, tool) in tools.filter_map(|text| Tool::read(text).ok()).enumerate() {
-            let names = self.observed.tools.get_or_insert_default();
-            // Of tools with one name the first is called. The others may not change unseen.
-            let name = match names.contains_key(&tool.name) {
-                true => format!("{}#{index}", tool.name),
-                false => tool.name.clone(),
-            };
+            match self.observed.tools.get_or_insert_default().contains_key(&tool.name) {
+                true => others.push((format!("{}#{index}", tool.name), tool)),
+                false => self.note_tool(tool.name.clone(), &tool),
+            }
+        }
+        for (mut name, tool) in others {
+            while self.observed.tools.get_or_insert_default().contains_key(&name) {
+                name.push('#');
+            }
             self.note_tool(name, &tool);
         }
         self.tell_news();
