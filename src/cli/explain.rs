@@ -38,7 +38,7 @@ pub(super) fn no_result(no_result: NoResult, place: &Place<'_>) -> Error {
             error.phase(Phase::Request).hint("it would be tolerated without --strict")
         }
         NoResult::Moved { attempts } => {
-            let text = "the connection was lost, and what is behind another one is not known";
+            let text = "the server was lost before the call, and is not known to be the same";
             let sent = if attempts == 0 { Sent::No } else { Sent::Maybe };
             let exit = if attempts == 0 { Exit::Unreachable } else { Exit::Lost };
             Error::new(exit, text).phase(Phase::Request).sent(sent)
@@ -125,6 +125,10 @@ fn failed(failure: Failure, place: &Place<'_>) -> Error {
         }
         Failure::Unsubscribed => {
             Error::new(Exit::Lost, "the server has ended the subscription").phase(Phase::Request)
+        }
+        Failure::Reopened => {
+            let text = "the server has forgotten the session";
+            Error::new(Exit::Unreachable, text).phase(Phase::Request).sent(Sent::No)
         }
         Failure::Unwanted => {
             Error::new(Exit::Trust, "the server is not what was accepted").phase(Phase::Trust)

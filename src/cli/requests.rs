@@ -128,6 +128,7 @@ impl<'a> Contact<'a> {
             idle: self.answer_timeout(),
             deadline: self.deadline,
             mirrored,
+            bound: false,
         }
     }
 

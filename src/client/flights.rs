@@ -48,7 +48,7 @@ pub struct Terms {
     /// How often it was sent so far.
     pub attempts: u32,
     /// The connection that it may go out on, by its [number](Link::number), if it must not go out on
-    /// another one. Then it ends as [`NoResult::Moved`].
+    /// another one, nor in another session on it. Then it ends as [`NoResult::Moved`].
     pub connection: Option<u32>,
 }
 
@@ -245,10 +245,9 @@ impl<T> Flights<T> {
             .extract_if(.., is_due)
             .map(|waiting| waiting.flight)
             .partition(|flight| flight.terms.connection.is_none_or(|only| only == number));
-        self.landed.extend(moved.into_iter().map(|Flight { tag, terms, .. }| Landed {
-            tag,
-            result: Err(NoResult::Moved { attempts: terms.attempts }),
-        }));
+        for Flight { tag, terms, .. } in moved {
+            self.moved(tag, terms.attempts);
+        }
         if due.is_empty() {
             return self
                 .waiting
@@ -260,10 +259,16 @@ impl<T> Flights<T> {
         let client = link.open();
         for mut flight in due {
             flight.terms.attempts += 1;
-            let ticket = client.begin(flight.call.clone());
+            let bound = flight.terms.connection.is_some();
+            let ticket = client.begin(Call { bound, ..flight.call.clone() });
             self.flying.insert(ticket, flight);
         }
         self.waiting.iter().map(|waiting| waiting.not_before).min().and_then(or_deadline)
+    }
+
+    /// A call was not sent where it was to be sent.
+    fn moved(&mut self, tag: T, attempts: u32) {
+        self.landed.push_back(Landed { tag, result: Err(NoResult::Moved { attempts }) });
     }
 
     /// A call whose last moment has come while it waited.
@@ -314,8 +319,12 @@ impl<T> Flights<T> {
                 self.touch_down(flight, answer.map_err(NoResult::Error));
             }
             Event::Failed(ticket, failure) => {
-                link.note_failure(&failure);
                 let flight = self.flying.remove(&ticket)?;
+                if failure == Failure::Reopened {
+                    self.moved(flight.tag, flight.terms.attempts.saturating_sub(1));
+                    return None;
+                }
+                link.note_failure(&failure);
                 self.touch_down(flight, Err(NoResult::Failed(failure)));
             }
             // The client answers challenges by itself.

@@ -89,7 +89,7 @@ pub enum NoResult {
     Odd(Oddity),
     /// The observer ended the call at this question.
     Asked(Question),
-    /// It was not sent: the connection that it was to go out on is gone.
+    /// It was not carried out: the connection or the session that it was to go out on is gone.
     Moved {
         /// How often it had been sent before.
         attempts: u32,

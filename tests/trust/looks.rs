@@ -1,8 +1,10 @@
 //! A tool that was accepted is looked at before it is called, and as seldom as that can be.
 
-use serde_json::json;
+use std::sync::{Arc, Mutex};
 
-use super::support::{HttpDemo, Scratch, run, run_with_input};
+use serde_json::{Value, json};
+
+use super::support::{HttpDemo, Scratch, answer, http_server, run, run_with_input};
 use super::world::World;
 use super::{ECHO, ERAS};
 
@@ -361,4 +363,74 @@ fn a_tool_is_not_mistaken_for_a_second_one_of_another_name() {
     let outcome = run(&mut scratch.mcpmini(words));
     assert_eq!(outcome.code, 8, "{}", outcome.err);
     assert!(outcome.err.contains("the tool \"a#1\" has changed"), "{}", outcome.err);
+}
+
+/// A server over HTTP that forgets its first session when a tool is called, and then has changed.
+fn forgetful_server(changes: bool) -> (String, Arc<Mutex<Vec<String>>>) {
+    let log = Arc::new(Mutex::new(Vec::new()));
+    let seen = log.clone();
+    let url = http_server(move |request| {
+        let body = request.split("\r\n\r\n").nth(1).unwrap_or_default();
+        let message: Value = serde_json::from_str(body).unwrap_or_default();
+        let method = message["method"].as_str().unwrap_or_default().to_owned();
+        let mut seen = seen.lock().unwrap();
+        let opened = seen.iter().filter(|method| *method == "initialize").count();
+        let is_first = request.to_ascii_lowercase().contains("mcp-session-id: s1");
+        seen.push(method.clone());
+        let result = match &*method {
+            "initialize" => json!({
+                "protocolVersion": "2025-11-25", "serverInfo": { "name": "f", "version": "1" },
+                "capabilities": { "tools": {} },
+            }),
+            "tools/list" if changes && 1 < opened => {
+                serde_json::from_str(&tools("Goes elsewhere")).unwrap()
+            }
+            "tools/list" => serde_json::from_str(&tools("Goes")).unwrap(),
+            "tools/call" if is_first => return answer("404 Not Found", "{}"),
+            "tools/call" => json!({ "content": [{ "type": "text", "text": "done" }] }),
+            method if method.starts_with("notifications/") => return answer("202 Accepted", ""),
+            _ => {
+                let error = json!({ "code": -32601, "message": "no" });
+                let reply = json!({ "jsonrpc": "2.0", "id": message["id"], "error": error });
+                return answer("200 OK", &reply.to_string());
+            }
+        };
+        let reply = json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
+        let reply = answer("200 OK", &reply.to_string());
+        match &*method {
+            "initialize" => {
+                reply.replacen("\r\n", &format!("\r\nMcp-Session-Id: S{}\r\n", opened + 1), 1)
+            }
+            _ => reply,
+        }
+    });
+    (url, log)
+}
+
+#[test]
+fn a_session_that_the_server_has_forgotten_is_looked_at_again() {
+    for (changes, code) in [(false, 0), (true, 8)] {
+        for kind in ["call", "batch", "rpc"] {
+            let scratch = Scratch::new();
+            scratch.write("lines", "{\"tool\":\"go\"}\n");
+            let (url, log) = forgetful_server(changes);
+            let listed = run(&mut scratch.mcpmini(["tools", &url, "--protocol", "2025-11-25"]));
+            assert_eq!(listed.code, 0, "{}", listed.err);
+            log.lock().unwrap().clear();
+            let words = match kind {
+                "call" => vec!["call", &*url, "go", "{}"],
+                "rpc" => vec!["rpc", &*url, "tools/call", r#"{"name":"go"}"#],
+                _ => vec!["batch", &*url, "lines"],
+            };
+            let mut command = scratch.mcpmini(words);
+            let outcome = run(command.args(["--protocol", "2025-11-25"]));
+            let told = format!("{kind}: {} {}", outcome.out, outcome.err);
+            assert_eq!(outcome.code, code, "{told}");
+            let log = log.lock().unwrap();
+            let about_tools: Vec<_> = log.iter().filter(|it| it.starts_with("tools/")).collect();
+            let expected = ["tools/list", "tools/call", "tools/list", "tools/call"];
+            let count = if changes { 3 } else { 4 };
+            assert_eq!(about_tools, expected[..count], "{told}");
+        }
+    }
 }

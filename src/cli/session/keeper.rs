@@ -349,8 +349,13 @@ impl<'a> Keeper<'a> {
             Ok(result) => visitor.answer(&id, Ok(result.as_str())),
             Err(NoResult::Error(error)) => visitor.answer(&id, Err(&error)),
             Err(no_result) => {
+                let is_moved = matches!(no_result, NoResult::Moved { .. });
                 let (error, fate) = self.explain(no_result);
                 visitor.fail(&id, &error, fate);
+                if is_moved {
+                    self.listed.forget();
+                    self.part();
+                }
             }
         }
     }

@@ -93,6 +93,8 @@ pub enum Failure {
     Unanswered(Box<Question>),
     /// The server has ended a subscription.
     Unsubscribed,
+    /// The server has forgotten the session that the call is bound to, and there is another now.
+    Reopened,
     /// The caller does not want this server, now that it knows what it is.
     Unwanted,
     /// Whoever carries our requests has no answer, and says why in words of its own.
@@ -131,6 +133,7 @@ impl Failure {
             },
             Failure::NoResponse { how: Ending::Early(_), .. } => Fate::Unknown,
             Failure::Reported { fate, .. } => *fate,
+            Failure::Reopened => Fate::NotRun,
             // Time that ran out is not to be had twice.
             Failure::NoResponse { how: Ending::NoAnswer(_), .. }
             | Failure::TimedOut(_)
