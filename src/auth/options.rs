@@ -3,8 +3,6 @@
 use std::path::PathBuf;
 
 use super::jose::Algorithm;
-use super::metadata::is_named;
-use super::records::TokenRecord;
 use super::scope::Scopes;
 use crate::env::Secret;
 
@@ -95,16 +93,6 @@ pub struct IdentityProvider {
 }
 
 impl Options {
-    /// Whether a token that was got in an earlier run is what these options ask for.
-    pub(super) fn accept(&self, record: &TokenRecord) -> bool {
-        let by_issuer = self.issuer.as_deref().is_none_or(|own| is_named(&record.issuer, own));
-        let bound = !self.dpop || record.dpop_key().is_some();
-        // A person is not sent to the browser before the server says that the scopes do not do.
-        let scopes = self.grant == Grant::AuthorizationCode
-            || Scopes::parse(&record.requested).cover(&self.scopes);
-        by_issuer && bound && scopes
-    }
-
     /// The extensions of MCP that are used (2026-07-28, Extension Negotiation).
     pub fn extensions(&self) -> Vec<&'static str> {
         let grant = match self.grant {

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::client::{Client, Method};
+use super::metadata::is_named;
+use super::options::{Grant, Options};
 use super::scope::Scopes;
 use super::token::Tokens;
 use crate::env::Secret;
@@ -238,6 +240,18 @@ impl std::fmt::Debug for ClientRecord {
     /// Without the secret.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ClientRecord").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+impl Options {
+    /// Whether a token that was got in an earlier run is what these options ask for.
+    pub(super) fn accept(&self, record: &TokenRecord) -> bool {
+        let by_issuer = self.issuer.as_deref().is_none_or(|own| is_named(&record.issuer, own));
+        let bound = !self.dpop || record.dpop_key().is_some();
+        // A person is not sent to the browser before the server says that the scopes do not do.
+        let scopes = self.grant == Grant::AuthorizationCode
+            || Scopes::parse(&record.requested).cover(&self.scopes);
+        by_issuer && bound && scopes
     }
 }
 

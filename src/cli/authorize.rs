@@ -1,7 +1,6 @@
 //! How a command proves to a server who is calling: by a token that was given, or by one that is
 //! got for it.
 
-use std::rc::Rc;
 use std::time::Duration;
 
 use super::access;
@@ -11,16 +10,13 @@ use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::run::Run;
 use super::target;
-use super::terminal::{Stream, strip_controls};
-use crate::auth::{self, AuthError, Authorizer, DiscoveryError, How, IssuerError, Notice, Person};
+use crate::auth::{self, AuthError, Authorizer, DiscoveryError, IssuerError, Person};
 use crate::client::{Link, Server};
 use crate::config::{self, Endpoint, HttpEndpoint};
 use crate::env::Secret;
 use crate::net;
-use crate::protocol::json;
 use crate::protocol::mask;
 use crate::protocol::message::Sent;
-use crate::protocol::params::Members;
 use crate::transport::http;
 
 /// How long connecting may take where a server has all the time in the world for its start.
@@ -196,57 +192,6 @@ fn authorizer(
     let options = access::options(run, &endpoint.oauth)?;
     let authorizer = Authorizer::new(&target.address, options, &target.settings, run.env, person);
     authorizer.map(Some).map_err(|error| denied(&error, &server.name))
-}
-
-/// Whoever sits in front of this command, for a login that it may ask for.
-pub(super) fn person(run: &Run<'_>, how: How) -> Person {
-    let as_json = run.settings.json_errors;
-    let quiet = run.globals.quiet;
-    Person {
-        how,
-        tell: Rc::new(move |notice| {
-            // What one must know to go on is said even to those who want to hear nothing.
-            let needless = matches!(notice, Notice::Browser { .. });
-            if !(quiet && needless) {
-                let text = if as_json { notice_json(notice) } else { notice_text(notice) };
-                let _ = Stream::Stderr.write_text(&text, &|| true);
-            }
-        }),
-    }
-}
-
-fn notice_text(notice: &Notice<'_>) -> String {
-    match notice {
-        Notice::Browser { url } => {
-            format!("mcpmini: to log in, use the browser that opens, or open this page:\n{url}\n")
-        }
-        Notice::Open { url } => format!(
-            "mcpmini: to log in, open this page:\n{url}\n\
-             mcpmini: if the browser is on another machine, it will end at an address that it \
-             cannot open: paste that address here\n"
-        ),
-        Notice::NotTheAnswer => {
-            "mcpmini: that is not the address that the login ends at; paste it whole\n".to_owned()
-        }
-        Notice::Device { url, code } => {
-            let code = strip_controls(code);
-            format!("mcpmini: to log in, open this page on any device:\n{url}\nand type {code}\n")
-        }
-    }
-}
-
-fn notice_json(notice: &Notice<'_>) -> String {
-    let mut members = Members::new();
-    let (url, code) = match notice {
-        Notice::Browser { url } | Notice::Open { url } => (url, None),
-        Notice::Device { url, code } => (url, Some(code)),
-        Notice::NotTheAnswer => return notice_text(notice),
-    };
-    members.push("url", &json::string(url));
-    if let Some(code) = code {
-        members.push("code", &json::string(code));
-    }
-    format!("{{\"login\":{}}}\n", members.finish())
 }
 
 /// Why there is no usable token, as an error of a command.

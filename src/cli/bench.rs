@@ -123,7 +123,9 @@ async fn measure(
 fn failure(contact: &Contact<'_>, result: Result<Json, NoResult>) -> Option<Error> {
     match result {
         Err(no_result) => Some(contact.explain(no_result)),
-        Ok(result) => answer::failure(&result).map(|why| call::tool_failed(contact, &why)),
+        Ok(result) => {
+            answer::failure(&result).map(|why| answer::tool_failed(&contact.server.name, &why))
+        }
     }
 }
 

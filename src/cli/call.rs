@@ -75,7 +75,7 @@ async fn answer(
         Outcome::ToolFailed(text) => {
             let error = match unknown_tool(call, tool.as_ref(), contact).await {
                 Some(unknown) => unknown,
-                None => tool_failed(contact, &text),
+                None => answer::tool_failed(&contact.server.name, &text),
             };
             let error = task::advise(error, call, tool.as_ref(), contact).await;
             Err(refused_question(contact, error))
@@ -253,13 +253,6 @@ async fn unknown_tool(
     }
     let catalog = Catalog::fetch(contact).await.ok()?;
     catalog.require(&call.tool, contact).err().filter(|error| error.exit == Exit::Rpc)
-}
-
-/// A tool that says that it failed.
-pub(super) fn tool_failed(contact: &Contact<'_>, text: &str) -> Error {
-    let text = if text.is_empty() { "the tool failed and does not say why" } else { text };
-    let error = Error::new(Exit::ToolError, text).phase(Phase::Request).sent(Sent::Yes);
-    error.server(contact.server.name.clone())
 }
 
 /// A call that failed after a question was refused failed for want of an answer.

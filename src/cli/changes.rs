@@ -1,10 +1,6 @@
 //! When what is remembered of a server's lists is no longer good (2026-07-28, Caching).
 
-use super::contact::Contact;
-use super::listing;
-use crate::protocol::json::Json;
 use crate::protocol::method;
-use crate::protocol::model::server;
 
 /// Lists that the server has said to have changed.
 #[derive(Debug, Default)]
@@ -38,30 +34,9 @@ impl Changes {
         self.lists.contains(&list)
     }
 
-    /// The changes that have not been dealt with.
-    fn news(&mut self) -> Vec<&'static str> {
+    /// The changes that have not been dealt with. From now on they count as dealt with.
+    pub(super) fn news(&mut self) -> Vec<&'static str> {
         std::mem::take(&mut self.news)
-    }
-}
-
-impl Contact<'_> {
-    /// Forgets the lists that are no longer good: because the server has said so, or because
-    /// `result` is from another version of the server than they are.
-    pub(super) fn heed_changes(&mut self, result: Option<&Json>) {
-        for list in self.watcher.changes.news() {
-            self.run.remark(&format!("{}: the answer to {list} has changed", self.server.name));
-            listing::forget(self, list);
-        }
-        if let Some(result) = result {
-            self.watcher.consent.note_result(result);
-        }
-        let Some(info) = result.and_then(|result| server::info(result.as_str())) else { return };
-        let other = |listed_by: &String| listed_by != info;
-        if self.listed_by.borrow().as_ref().is_some_and(other) {
-            self.run.remark(&format!("{}: the server is not what it was", self.server.name));
-            method::lists().for_each(|list| listing::forget(self, list));
-            *self.listed_by.borrow_mut() = Some(info.to_owned());
-        }
     }
 }
 

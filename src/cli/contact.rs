@@ -7,15 +7,15 @@ use smol::LocalExecutor;
 
 use super::args::choices::{IdFormat, Protocol};
 use super::args::settings;
-use super::authorize;
 use super::consent::Consent;
 use super::duration;
 use super::errors::Error;
 use super::exit::Exit;
 use super::explain::{self, Place};
+use super::person;
 use super::policy;
 use super::run::Run;
-use super::session;
+use super::session::join;
 use super::target;
 use super::terminal;
 use super::watcher::Watcher;
@@ -126,7 +126,7 @@ impl<'a> Contact<'a> {
             hurries: false,
             token: OnceCell::new(),
             person: match run.settings.login {
-                true => authorize::person(run, How::Browser),
+                true => person::person(run, How::Browser),
                 false => Person::absent(),
             },
             anew: false,
@@ -333,10 +333,13 @@ impl<'a> Contact<'a> {
     fn access(&self) -> Result<Access<'a>, Error> {
         let (executor, limits, certainty) = (self.executor, self.run.limits(), self.certainty());
         let profile = self.profile();
-        let shared = match self.anew {
-            // Whoever logs in wants to hear from the server itself.
-            true => None,
-            false => session::target(self, profile.abilities)?,
+        // Whoever logs in wants to hear from the server itself.
+        let shared = match self.is_shared() && !self.anew {
+            true => {
+                let identity = self.watcher.consent.identity().to_string();
+                join::target(self.run, &self.server.name, identity, profile.abilities)?
+            }
+            false => None,
         };
         let server = match shared {
             Some(shared) => Server::Shared(shared),

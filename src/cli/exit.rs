@@ -99,6 +99,9 @@ impl Row {
 }
 
 impl Exit {
+    /// What a program dies of that writes where nobody reads: `SIGPIPE`.
+    pub const BROKEN_PIPE: Exit = Exit::Signal(13);
+
     /// The number for the operating system.
     pub const fn code(self) -> u8 {
         match self {

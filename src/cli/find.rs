@@ -13,7 +13,7 @@ use super::lines::Lines;
 use super::many::{self, Candidate};
 use super::pattern::Pattern;
 use super::run::Run;
-use super::tools;
+use super::tool_list;
 use crate::net::together;
 use crate::protocol::model::tool::Tool;
 
@@ -42,7 +42,7 @@ pub(super) async fn run(
         match looked {
             Ok(Some(tools)) => {
                 found.servers += 1;
-                for tool in tools.iter().filter(|tool| tools::mentions(tool, &pattern)) {
+                for tool in tools.iter().filter(|tool| tool_list::mentions(tool, &pattern)) {
                     many::add(&mut lines, &server, tool, false)?;
                     found.tools += 1;
                 }
@@ -85,7 +85,7 @@ impl Found {
         if let (None, 0) = (self.failure, self.tools) {
             let plural = if self.servers == 1 { "" } else { "s" };
             let text = format!("no tool of {} server{plural} fits \"{wanted}\"", self.servers);
-            let error = tools::no_match(text);
+            let error = tool_list::no_match(text);
             return Err(match not_stored {
                 Some(hint) => error.hint(hint),
                 None => error,

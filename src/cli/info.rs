@@ -14,11 +14,10 @@ use super::output::{self, cell};
 use super::run::Run;
 use crate::client::Link;
 use crate::net::Steps;
-use crate::protocol::json::{self, Json};
+use crate::protocol::json;
 use crate::protocol::jsonrpc::scan;
-use crate::protocol::method;
 use crate::protocol::model::server;
-use crate::protocol::params::{Members, Params};
+use crate::protocol::params::Members;
 use crate::protocol::revision::Era;
 
 /// Shows what a server says about itself.
@@ -35,7 +34,7 @@ pub(super) async fn run(
 async fn show(run: &Run<'_>, word: &str, contact: &mut Contact<'_>) -> Result<Exit, Error> {
     let begun = Instant::now();
     contact.settle().await?;
-    let greeting = greeting(contact).await?;
+    let greeting = contact.greeting().await?;
     let opened = begun.elapsed();
     let Some(about) = contact.about() else {
         return Err(Error::new(Exit::Bug, "a session without a revision has answered"));
@@ -69,17 +68,6 @@ async fn show(run: &Run<'_>, word: &str, contact: &mut Contact<'_>) -> Result<Ex
         discover::heed(run, &origin.differing)?;
     }
     Ok(Exit::Ok)
-}
-
-/// What a server says about itself, once its revision is settled.
-pub(super) async fn greeting(contact: &mut Contact<'_>) -> Result<Json, Error> {
-    if let Some(greeting) = contact.about().and_then(|about| about.greeting.clone()) {
-        return Ok(greeting);
-    }
-    // A server whose era was remembered has not introduced itself in this run.
-    let greeting = contact.request(method::DISCOVER, Params::new(), Vec::new()).await?;
-    contact.watcher.consent.greet(greeting.as_str())?;
-    Ok(greeting)
 }
 
 /// What is known about a server. Options are JSON text as it came.

@@ -111,6 +111,27 @@ pub(super) async fn show(
     }
 }
 
+impl Contact<'_> {
+    /// Forgets the lists that are no longer good: because the server has said so, or because
+    /// `result` is from another version of the server than they are.
+    pub(super) fn heed_changes(&mut self, result: Option<&Json>) {
+        for list in self.watcher.changes.news() {
+            self.run.remark(&format!("{}: the answer to {list} has changed", self.server.name));
+            forget(self, list);
+        }
+        if let Some(result) = result {
+            self.watcher.consent.note_result(result);
+        }
+        let Some(info) = result.and_then(|result| server::info(result.as_str())) else { return };
+        let other = |listed_by: &String| listed_by != info;
+        if self.listed_by.borrow().as_ref().is_some_and(other) {
+            self.run.remark(&format!("{}: the server is not what it was", self.server.name));
+            method::lists().for_each(|list| forget(self, list));
+            *self.listed_by.borrow_mut() = Some(info.to_owned());
+        }
+    }
+}
+
 /// Makes a list count as out of date.
 pub(super) fn forget(contact: &Contact<'_>, method: &str) {
     if let Some(revision) = contact.known_revision() {

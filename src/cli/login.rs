@@ -5,11 +5,12 @@ use smol::LocalExecutor;
 
 use super::args::Format;
 use super::args::login_commands::{Login, Logout, Token};
-use super::authorize::{self, denied};
+use super::authorize::denied;
 use super::contact::Contact;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::output;
+use super::person;
 use super::run::Run;
 use crate::auth::{AuthError, How, Person, TokenRecord};
 use crate::client::NoResult;
@@ -35,7 +36,7 @@ pub(super) async fn login(
         (false, true) => How::Device,
         (false, false) => How::Browser,
     };
-    contact.authorize_anew(authorize::person(run, how));
+    contact.authorize_anew(person::person(run, how));
     let logged_in = log_in(run, &mut contact).await;
     contact.finish(logged_in).await
 }

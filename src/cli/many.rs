@@ -21,7 +21,7 @@ use super::explain;
 use super::lines::Lines;
 use super::run::Run;
 use super::target;
-use super::tools::{self, Wanted};
+use super::tool_list::{self, Wanted};
 use crate::config::{self, ConfigError, Listed};
 use crate::net::together;
 use crate::protocol::json;
@@ -135,7 +135,7 @@ pub(super) async fn tools(
     }
     match (end(run, outcomes)?, tools.wanted()) {
         (Exit::Ok, Some(wanted)) if count.get() == 0 => {
-            Err(tools::no_match(format!("no tool of any server fits {wanted}")))
+            Err(tool_list::no_match(format!("no tool of any server fits {wanted}")))
         }
         (exit, _) => Ok(exit),
     }
@@ -219,7 +219,7 @@ pub(super) fn add(
 }
 
 fn columns(server: &str, tool: &Tool, is_stale: bool) -> Vec<String> {
-    let mut columns = tools::columns(tool);
+    let mut columns = tool_list::columns(tool);
     if let (true, Some(description)) = (is_stale, columns.last_mut()) {
         description.insert_str(0, "(stale) ");
     }

@@ -2,9 +2,8 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use super::discover;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::run::Run;
@@ -114,7 +113,7 @@ pub(super) struct Originals<'a> {
 impl<'a> Originals<'a> {
     /// Originals, under these rules.
     pub(super) fn new(run: &'a Run<'a>, policy: Policy, offline: bool) -> Originals<'a> {
-        Originals { run, policy, offline, limits: discover::limits(run), begun: Instant::now() }
+        Originals { run, policy, offline, limits: limits(run), begun: Instant::now() }
     }
 
     /// The run that they are for.
@@ -176,6 +175,19 @@ impl<'a> Originals<'a> {
                 let is_busy = matches!(status, 429 | 502..=504);
                 Err(unreachable(text).status(status).retryable(is_busy))
             }
+        }
+    }
+}
+
+/// How long documents may take: as long as `--timeout` says for each, and twice that for all.
+pub(super) fn limits(run: &Run<'_>) -> Limits {
+    /// As good as no limit.
+    const FOREVER: Duration = Duration::from_secs(365 * 24 * 3600);
+    match run.settings.timeout {
+        None => Limits::default(),
+        Some(limit) => {
+            let each = limit.duration().unwrap_or(FOREVER);
+            Limits { each, all: each.saturating_mul(2).min(FOREVER) }
         }
     }
 }

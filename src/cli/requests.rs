@@ -47,6 +47,17 @@ impl<'a> Contact<'a> {
         Ok(revision)
     }
 
+    /// What the server says about itself, once its revision is settled.
+    pub(super) async fn greeting(&mut self) -> Result<Json, Error> {
+        if let Some(greeting) = self.about().and_then(|about| about.greeting.clone()) {
+            return Ok(greeting);
+        }
+        // A server whose era was remembered has not introduced itself in this run.
+        let greeting = self.request(method::DISCOVER, Params::new(), Vec::new()).await?;
+        self.watcher.consent.greet(greeting.as_str())?;
+        Ok(greeting)
+    }
+
     /// Waits that long between two requests, unless the run must end before.
     pub(super) async fn pause(&mut self, time: Duration) -> Result<(), NoResult> {
         let (ended, Some(link)) = (self.ended(), &mut self.link) else { return Ok(()) };

@@ -12,7 +12,6 @@ use super::errors::warnings::Style;
 use super::errors::{Error, Warnings};
 use super::exit::Exit;
 use super::explain;
-use super::output::SIGPIPE;
 use super::terminal::Stream;
 use super::tracer::Tracer;
 use crate::cache::Mode;
@@ -199,7 +198,7 @@ impl<'a> Run<'a> {
     /// Reports an error. An interrupted call says nothing: its caller knows.
     pub(super) fn report(&self, error: &Error) {
         // That nobody reads is known to whoever should read, also where lines of JSON are wanted.
-        let is_known = error.exit == Exit::Signal(SIGPIPE) || !self.settings.json_errors;
+        let is_known = error.exit == Exit::BROKEN_PIPE || !self.settings.json_errors;
         if matches!(error.exit, Exit::Signal(_)) && is_known {
             return;
         }

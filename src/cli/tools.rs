@@ -7,14 +7,14 @@ use super::args::commands::Tools;
 use super::catalog::Catalog;
 use super::contact::Contact;
 use super::describe;
-use super::errors::{Error, Phase};
+use super::errors::Error;
 use super::exit::Exit;
-use super::lines::{Lines, first_line};
+use super::lines::Lines;
 use super::many;
 use super::output;
 use super::pattern::{self, Pattern};
 use super::run::Run;
-use crate::protocol::message::Sent;
+use super::tool_list::{Wanted, columns, no_match};
 use crate::protocol::model::tool::{self, Tool};
 
 /// Lists the tools of a server, or shows one.
@@ -72,38 +72,4 @@ async fn list(
         lines.item(tool.as_json(), || columns(tool))?;
     }
     lines.finish()
-}
-
-/// The error of a search that found nothing, though all who were to be asked have answered.
-pub(super) fn no_match(text: String) -> Error {
-    Error::new(Exit::Mismatch, text).phase(Phase::Request).sent(Sent::No)
-}
-
-/// Which tools are wanted.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted<'w> {
-    /// Those whose name fits this.
-    pub(super) pattern: Option<&'w str>,
-    /// Those that mention this.
-    pub(super) grep: Option<&'w Pattern>,
-}
-
-impl Wanted<'_> {
-    /// Whether a tool is one of them.
-    pub(super) fn are(&self, tool: &Tool) -> bool {
-        self.pattern.is_none_or(|pattern| pattern::fits(pattern, &tool.name))
-            && self.grep.is_none_or(|grep| mentions(tool, grep))
-    }
-}
-
-/// Name, signature, and the first line of the description.
-pub(super) fn columns(tool: &Tool) -> Vec<String> {
-    let description = first_line([tool.description.as_deref(), tool.title.as_deref()]);
-    vec![tool.name.clone(), tool.signature(), description]
-}
-
-/// Whether the name or the description of a tool has something.
-pub(super) fn mentions(tool: &Tool, pattern: &Pattern) -> bool {
-    let texts = [Some(&tool.name), tool.title.as_ref(), tool.description.as_ref()];
-    texts.into_iter().flatten().any(|text| pattern.is_in(text))
 }

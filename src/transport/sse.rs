@@ -7,7 +7,7 @@ use super::Port;
 use super::http::Target;
 use super::http::endpoint::{Binding, Endpoint};
 use super::http::events::EventReader;
-use super::http::exchange::Unanswered;
+use super::http::outcome::Unanswered;
 use super::http::refusal;
 use crate::net::Reply;
 use crate::protocol::jsonrpc::Limits;

@@ -3,7 +3,7 @@
 use super::Adoptable;
 use super::consent::Consent;
 use crate::cli::args::config_commands::Add;
-use crate::cli::config::{insert_object, timing};
+use crate::cli::config::entry::{insert_object, timing};
 use crate::cli::discover::{self, Access, Said, sheet, signature};
 use crate::cli::errors::Error;
 use crate::cli::policy;
@@ -67,7 +67,7 @@ fn refuse_plain(endpoint: &Address, add: &Add) -> Result<(), Error> {
     match endpoint.is_tls() || endpoint.is_loopback() || add.allow_http {
         true => Ok(()),
         false => {
-            let error = super::usage(&format!("{endpoint} is not encrypted"));
+            let error = Error::usage(format!("{endpoint} is not encrypted"));
             Err(error.hint("--allow-http adds it all the same"))
         }
     }

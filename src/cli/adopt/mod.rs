@@ -19,7 +19,7 @@ use self::consent::Consent;
 use super::args::Format;
 use super::args::config_commands::Add;
 use super::args::usage::first_given;
-use super::config::{self, usage};
+use super::config::{entry, file};
 use super::discover::{self, Asked, Stranger};
 use super::errors::Error;
 use super::exit::Exit;
@@ -71,14 +71,14 @@ pub(super) fn place<'w>(
         (Ok(_), None) => looked_up(),
         (Err(error), None) => match Word::parse(word) {
             Ok(Word::Name { .. }) | Err(_) if word.contains("://") => {
-                Err(usage(&error.to_string()))
+                Err(Error::usage(error.to_string()))
             }
             Ok(Word::Command(_)) => {
                 let hint = match discover::registry_name(word) {
                     Some(name) => format!("of the registry: mcpmini add {name}"),
                     None => "mcpmini add NAME -- COMMAND ARG...".to_owned(),
                 };
-                Err(usage("a command needs a NAME").hint(hint))
+                Err(Error::usage("a command needs a NAME").hint(hint))
             }
             _ => Ok(None),
         },
@@ -101,7 +101,7 @@ pub(super) fn refuse_needless_options(add: &Add) -> Result<(), Error> {
     ]);
     match given {
         None => Ok(()),
-        Some(flag) => Err(usage(&format!("{flag} is for a server that is looked up"))),
+        Some(flag) => Err(Error::usage(format!("{flag} is for a server that is looked up"))),
     }
 }
 
@@ -114,12 +114,12 @@ pub(super) async fn run(
     place: &Place,
     executor: &LocalExecutor<'static>,
 ) -> Result<Exit, Error> {
-    config::refuse_what_is_not_stored(run.globals)?;
+    entry::refuse_what_is_not_stored(run.globals)?;
     if let Place::Search(text) = place {
-        let error = usage(&format!("registry:{text} is no name in a registry"));
+        let error = Error::usage(format!("registry:{text} is no name in a registry"));
         return Err(error.hint(format!("mcpmini discover registry:{text} looks for one")));
     }
-    let file = config::file(run, add.project, &config::only_file(run))?;
+    let file = file::find(run, add.project, &file::only_file(run))?;
     let found = match place {
         Place::Registry { name, version } => {
             package::look_up(run, add, name, version.as_deref()).await?
@@ -144,7 +144,7 @@ pub(super) async fn run(
     if add.force {
         hold_publisher(run, &name, &found, &file)?;
     }
-    config::write(run, add, &name, &found.entry, &file)?;
+    file::write(run, add, &name, &found.entry, &file)?;
     hold_publisher(run, &name, &found, &file)?;
     tell(run, &name, &found, asked.as_ref(), &file)
 }
@@ -185,7 +185,7 @@ fn hold_publisher(
     file: &Changeable,
 ) -> Result<(), Error> {
     let Some(publisher) = found.publisher.clone() else { return Ok(()) };
-    let overrides = config::only_file(run);
+    let overrides = file::only_file(run);
     let word = match file.layer {
         Layer::Named => name.to_owned(),
         layer => format!("{layer}:{name}"),
@@ -204,7 +204,7 @@ fn tell(
     asked: Option<&Asked>,
     file: &Changeable,
 ) -> Result<Exit, Error> {
-    let line = config::line(run, "added", name, file);
+    let line = file::line(run, "added", name, file);
     if run.settings.output != Format::Json {
         let mut text = found.claimed.as_ref().map(|(text, _)| text.clone()).unwrap_or_default();
         if let Some(asked) = asked {

@@ -4,12 +4,12 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::Value;
 
+use super::Adoptable;
 use super::bundle;
 use super::consent::Consent;
 use super::found::{complete, name_of};
-use super::{Adoptable, usage};
 use crate::cli::args::config_commands::Add;
-use crate::cli::config::{insert_object, timing};
+use crate::cli::config::entry::{insert_object, timing};
 use crate::cli::discover::signature::Signature;
 use crate::cli::discover::{self, Access, Said, sheet};
 use crate::cli::errors::{Error, Phase};
@@ -104,7 +104,7 @@ async fn of_package(
 ) -> Result<Adoptable, Error> {
     if let Some(header) = run.globals.header.first() {
         let text = format!("-H {} is for a server on the network, not for a package", header.name);
-        return Err(usage(&text));
+        return Err(Error::usage(text));
     }
     let mut package = choose(run, add, name, listed)?.clone();
     package.runtime_hint = package.runtime_hint.clone().or_else(|| installed(run, &package));

@@ -211,6 +211,12 @@ fn write_raw(run: &Run<'_>, result: &CallResult<'_>) -> Result<(), Error> {
     }
 }
 
+/// The error of a call whose tool says that it failed.
+pub(super) fn tool_failed(server: &str, text: &str) -> Error {
+    let text = if text.is_empty() { "the tool failed and does not say why" } else { text };
+    Error::new(Exit::ToolError, text).phase(Phase::Request).sent(Sent::Yes).server(server)
+}
+
 /// Why a tool failed, if its result says that it did.
 pub(super) fn failure(json: &Json) -> Option<String> {
     let result = CallResult::read(json.as_str());

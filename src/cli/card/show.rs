@@ -6,7 +6,7 @@ use super::resource;
 use crate::cli::args::Format;
 use crate::cli::args::discovery_commands::Card;
 use crate::cli::args::usage::first_given;
-use crate::cli::config::only_file;
+use crate::cli::config::file::only_file;
 use crate::cli::consent::hold_publisher;
 use crate::cli::discover::signature::{self, Signature};
 use crate::cli::discover::{self, Access, Asked, Said, Stranger, sheet};

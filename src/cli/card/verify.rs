@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::cli::args::Format;
 use crate::cli::args::discovery_commands::Card;
-use crate::cli::config::only_file;
+use crate::cli::config::file::only_file;
 use crate::cli::consent::hold_publisher;
 use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;

@@ -9,17 +9,20 @@
 //! The answer has a line for each word, in the form that the script for this shell reads; the
 //! single word `files` leaves it to the shell. For nushell it is a list, as JSON, or `null`.
 
+mod candidate;
 mod line;
 mod nushell;
 mod offer;
 mod scripts;
 mod stored;
+mod typed;
 mod values;
 
 use std::fmt::Write;
 
+use self::candidate::{Candidate, Offer};
 use self::line::Line;
-use self::offer::{Candidate, Offer, offer};
+use self::offer::offer;
 use super::args::choices::Shell;
 use super::errors::Error;
 use super::exit::Exit;

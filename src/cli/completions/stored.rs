@@ -1,6 +1,7 @@
 //! Tools, prompts, resources, skills and their arguments, as far as they are stored.
 
-use super::offer::{Candidate, Offer, Typed, files};
+use super::candidate::{Candidate, Offer, files};
+use super::typed::Typed;
 use crate::cache::{Lists, Mode};
 use crate::config;
 use crate::env::Env;

@@ -1,6 +1,6 @@
 //! The values of options, and words that are one out of a few.
 
-use super::offer::{Candidate, Offer};
+use super::candidate::{Candidate, Offer};
 use crate::cli::args::choices::{Color, Format, Http, IdFormat, Shell, Transport};
 use crate::cli::args::config_commands::Action;
 use crate::cli::args::discovery_commands::CardAction;

@@ -1,6 +1,6 @@
 //! `mcpmini config check`: everything that is wrong with the configuration.
 
-use super::add::only_file;
+use super::file::only_file;
 use super::list::is_unapproved;
 use crate::cli::args::Format;
 use crate::cli::errors::{Error, Phase};

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::add::{no_server, usage};
 use crate::cli::args::Globals;
 use crate::cli::args::choices::{Protocol, Transport};
 use crate::cli::duration::Limit;
@@ -26,7 +25,7 @@ pub(super) fn entry(
     match (server, run.tail) {
         (None, []) => return Err(no_server()),
         (Some(_), [_, ..]) => {
-            return Err(usage("a server is a URL or a command after --, not both"));
+            return Err(Error::usage("a server is a URL or a command after --, not both"));
         }
         (None, words) => add_command(run, name, words, file, &mut entry)?,
         (Some(word), []) => match address(word)? {
@@ -36,6 +35,12 @@ pub(super) fn entry(
     }
     timing(run.globals, &mut entry);
     Ok(entry)
+}
+
+/// The mistake of naming no server.
+pub(super) fn no_server() -> Error {
+    let error = Error::usage("add needs a server: a URL, or a command after --");
+    error.hint("mcpmini add NAME URL, mcpmini add NAME -- COMMAND ARG..., or mcpmini add HOST")
 }
 
 /// What the options say about time and the revision.
@@ -71,7 +76,7 @@ pub(in crate::cli) fn refuse_what_is_not_stored(globals: &Globals) -> Result<(),
     match given.iter().find(|(_, is_given)| *is_given) {
         None => Ok(()),
         Some((flag, _)) => {
-            let error = usage(&format!("{flag} cannot be stored in a configuration"));
+            let error = Error::usage(format!("{flag} cannot be stored in a configuration"));
             Err(error.hint("give it with each call"))
         }
     }
@@ -93,7 +98,8 @@ fn address(word: &str) -> Result<Address, Error> {
         Word::Command(words) => Ok(Address::Command(words)),
         Word::Name { .. } | Word::Registry(_) => {
             let text = format!("{} is no URL", quoting::quote(word));
-            Err(usage(&text).hint("a command goes after --: mcpmini add NAME -- COMMAND ARG..."))
+            Err(Error::usage(text)
+                .hint("a command goes after --: mcpmini add NAME -- COMMAND ARG..."))
         }
     }
 }
@@ -117,7 +123,7 @@ fn add_url(
         Some(Transport::Sse) => Some("sse"),
         Some(Transport::Http) => Some("http"),
         Some(Transport::Stdio) => {
-            return Err(usage("a URL is not reached by --transport stdio"));
+            return Err(Error::usage("a URL is not reached by --transport stdio"));
         }
         // Other programs that read a project's file take an entry without a type for a command.
         Some(Transport::Auto) | None if file.layer == Layer::Project => Some("http"),

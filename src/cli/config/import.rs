@@ -1,6 +1,6 @@
 //! `mcpmini config import`: the servers that other programs have.
 
-use super::add::{file, line, only_file};
+use super::file::{self, only_file};
 use crate::cli::args::Format;
 use crate::cli::args::config_commands::Config;
 use crate::cli::consent;
@@ -144,7 +144,7 @@ fn copy(
     are_named: bool,
 ) -> Result<Exit, Error> {
     let overrides = only_file(run);
-    let file = file(run, false, &overrides)?;
+    let file = file::find(run, false, &overrides)?;
     let (mut done, mut lines) = (Exit::Ok, String::new());
     for server in servers {
         let name = quoting::quote(&server.name);
@@ -164,7 +164,7 @@ fn copy(
         match file.add(&server.name, entry, config.force, run.env) {
             Ok(()) => {
                 consent::forget(run, file.layer, &server.name, &overrides);
-                lines.push_str(&line(run, "added", &server.name, &file));
+                lines.push_str(&file::line(run, "added", &server.name, &file));
                 for note in &server.notes {
                     run.warn(&format!("{name}: {}", quoting::printable(&note.to_string())));
                 }

@@ -1,6 +1,6 @@
 //! `mcpmini config list`: every server, and the file it is from.
 
-use super::add::only_file;
+use super::file::only_file;
 use crate::cli::args::Format;
 use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;

@@ -2,7 +2,8 @@
 
 mod add;
 mod check;
-mod entry;
+pub(super) mod entry;
+pub(super) mod file;
 mod import;
 mod list;
 mod show;
@@ -12,8 +13,7 @@ use super::errors::Error;
 use super::exit::Exit;
 use super::run::Run;
 
-pub(super) use add::{add, file, line, only_file, remove, usage, write};
-pub(super) use entry::{insert_object, refuse_what_is_not_stored, timing};
+pub(super) use add::{add, remove};
 pub(super) use list::{reached, report_faults};
 
 /// `mcpmini config`.

@@ -18,7 +18,7 @@ pub(super) fn run(run: &Run<'_>, names: &[String]) -> Result<Exit, Error> {
         let error = Error::new(Exit::Usage, "config show takes the name of one server");
         return Err(error.phase(Phase::Usage).hint("mcpmini config show NAME"));
     };
-    let overrides = super::add::only_file(run);
+    let overrides = super::file::only_file(run);
     let resolved = config::resolve(name, run.env, &overrides).map_err(explain::config)?;
     let unapproved = is_unapproved(run, &resolved, &overrides)?;
     let described = config::describe(&resolved, run.env, !unapproved);

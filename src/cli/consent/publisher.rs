@@ -5,8 +5,6 @@
 //! then on.
 
 use super::Consent;
-use crate::cli::contact::Contact;
-use crate::cli::discover;
 use crate::cli::errors::Error;
 use crate::cli::policy;
 use crate::cli::run::Run;
@@ -49,7 +47,7 @@ pub(in crate::cli) fn hold_publisher(
 impl Consent<'_> {
     /// Takes down who has signed the card. That nobody has says something only where somebody had, and
     /// who has signed in one way says nothing about who has in another.
-    fn note_publisher(&mut self, publisher: Publisher) {
+    pub(super) fn note_publisher(&mut self, publisher: Publisher) {
         let known = self.record.as_ref().and_then(|record| record.accepted.publisher.as_ref());
         let says_something = match known {
             None => !publisher.is_none(),
@@ -60,18 +58,6 @@ impl Consent<'_> {
         };
         if says_something {
             self.observed.publisher = Some(publisher);
-        }
-    }
-}
-
-impl Contact<'_> {
-    /// Looks who has signed the card that the definition of this server was made from, if it was made
-    /// from one.
-    pub(super) async fn note_publisher(&mut self) {
-        let consent = &mut self.watcher.consent;
-        let Some(card) = consent.resolved.definition.card.clone() else { return };
-        if let Some(publisher) = discover::publisher(self.run, &card).await {
-            consent.note_publisher(publisher);
         }
     }
 }

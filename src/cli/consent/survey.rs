@@ -6,14 +6,14 @@ use super::Consent;
 use crate::cli::catalog::Catalog;
 use crate::cli::contact::Contact;
 use crate::cli::errors::Error;
-use crate::cli::{info, listing};
+use crate::cli::{discover, listing};
 use crate::trust::pins::{Action, Facets, Mode, State, Use, compare, of_definition};
 
 impl Contact<'_> {
     /// Asks the server what it is and what it can do, and for all its tools.
     pub(in crate::cli) async fn survey(&mut self) -> Result<(), Error> {
         self.settle().await?;
-        info::greeting(self).await?;
+        self.greeting().await?;
         match Catalog::fetch(self).await {
             Ok(_) => {}
             Err(error) if listing::is_unlisted(&error) => {
@@ -24,6 +24,16 @@ impl Contact<'_> {
         self.note_auth();
         self.note_publisher().await;
         self.watcher.consent.check()
+    }
+
+    /// Looks who has signed the card that the definition of this server was made from, if it was made
+    /// from one.
+    async fn note_publisher(&mut self) {
+        let consent = &mut self.watcher.consent;
+        let Some(card) = consent.resolved.definition.card.clone() else { return };
+        if let Some(publisher) = discover::publisher(self.run, &card).await {
+            consent.note_publisher(publisher);
+        }
     }
 }
 

@@ -5,15 +5,16 @@ use std::time::Duration;
 
 use super::registry;
 use crate::cli::args::settings::Trust;
-use crate::cli::config::only_file;
+use crate::cli::config::file::only_file;
 use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
 use crate::cli::explain;
+use crate::cli::originals;
 use crate::cli::policy;
 use crate::cli::run::Run;
 use crate::cli::target;
 use crate::config::{self, Target, Word};
-use crate::discovery::documents::{Limits, Origin};
+use crate::discovery::documents::Origin;
 use crate::discovery::lookup::{self, CARD_LIMIT, Options};
 use crate::discovery::{Candidate, Documents, Finder, Findings, Place, Reuse};
 use crate::net::{Address, FetchError, Fetcher, Policy};
@@ -101,7 +102,8 @@ pub(in crate::cli) fn documents(run: &Run<'_>, access: &Access<'_>) -> Result<Do
         crate::cache::Mode::Refresh => Reuse::Checked,
         crate::cache::Mode::Off => Reuse::Never,
     };
-    let mut documents = Documents::new(fetcher, limits(run), reuse, access.allow_http, run.env);
+    let mut documents =
+        Documents::new(fetcher, originals::limits(run), reuse, access.allow_http, run.env);
     documents.takes_stale = !is_strict(run)?;
     Ok(documents)
 }
@@ -110,19 +112,6 @@ pub(in crate::cli) fn documents(run: &Run<'_>, access: &Access<'_>) -> Result<Do
 pub(in crate::cli) fn is_strict(run: &Run<'_>) -> Result<bool, Error> {
     let is_said = run.settings.trust == Some(Trust::Strict);
     Ok(is_said || policy::load(run)?.mode() == Mode::Strict)
-}
-
-/// How long documents may take: as long as `--timeout` says for each, and twice that for all.
-pub(in crate::cli) fn limits(run: &Run<'_>) -> Limits {
-    /// As good as no limit.
-    const FOREVER: Duration = Duration::from_secs(365 * 24 * 3600);
-    match run.settings.timeout {
-        None => Limits::default(),
-        Some(limit) => {
-            let each = limit.duration().unwrap_or(FOREVER);
-            Limits { each, all: each.saturating_mul(2).min(FOREVER) }
-        }
-    }
 }
 
 /// What fetches in this run.

@@ -10,7 +10,6 @@ use crate::cli::contact::Contact;
 use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
 use crate::cli::explain;
-use crate::cli::info::greeting;
 use crate::cli::run::Run;
 use crate::config::{self, Entry};
 use crate::discovery::Claim;
@@ -110,7 +109,7 @@ pub(in crate::cli) fn differences_json(differing: &[Difference]) -> String {
 /// What the server of a contact says about itself.
 pub(in crate::cli) async fn of(contact: &mut Contact<'_>) -> Result<Live, Error> {
     contact.settle().await?;
-    let greeting = greeting(contact).await?;
+    let greeting = contact.greeting().await?;
     let spoken = contact.about().map(|about| about.revision.date.to_owned());
     Ok(read(greeting.as_str(), spoken))
 }

@@ -14,7 +14,7 @@ pub(super) mod signature;
 
 pub(super) use answers::Said;
 pub(super) use documents::{
-    Access, admit, documents, fetcher, findings, is_named, limits, options, place, place_or_name,
+    Access, admit, documents, fetcher, findings, is_named, options, place, place_or_name,
     read_file, registry_name,
 };
 pub(super) use entry::entry;

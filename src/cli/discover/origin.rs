@@ -3,7 +3,7 @@
 use super::documents::{Access, documents, findings};
 use super::live::{held, read};
 use super::signature;
-use crate::cli::config::only_file;
+use crate::cli::config::file::only_file;
 use crate::cli::run::Run;
 use crate::config::{self, Target};
 use crate::discovery::compare::Difference;

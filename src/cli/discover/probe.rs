@@ -6,7 +6,6 @@ use super::failure::nothing;
 use crate::cli::contact::Contact;
 use crate::cli::errors::Error;
 use crate::cli::exit::Exit;
-use crate::cli::info::greeting;
 use crate::cli::lines::Lines;
 use crate::cli::run::Run;
 use crate::discovery::documents::{Miss, Tried};
@@ -32,7 +31,7 @@ pub(super) async fn run(
         let url = host.join(endpoint).expect("a path is a URL on every host").to_string();
         let mut contact = Contact::find(run, &url, executor)?;
         let answer = match contact.settle().await {
-            Ok(_) => greeting(&mut contact).await,
+            Ok(_) => contact.greeting().await,
             Err(error) => Err(error),
         };
         let signal = contact.close().await;

@@ -1,6 +1,5 @@
 //! The registry: which one is asked, and what it knows.
 
-use crate::cli::config::usage;
 use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
 use crate::cli::run::Run;
@@ -19,7 +18,7 @@ pub(in crate::cli) fn registry(run: &Run<'_>, given: Option<&str>) -> Result<Add
         (None, Some(url)) => ("MCPMINI_REGISTRY", url),
         (None, None) => ("the registry", registry::OFFICIAL.to_owned()),
     };
-    Address::parse(&url).map_err(|error| usage(&format!("{what}: {error}")))
+    Address::parse(&url).map_err(|error| Error::usage(format!("{what}: {error}")))
 }
 
 /// What the registry knows of a place. Servers that were deleted are left out.

@@ -22,9 +22,6 @@ use super::terminal::{Stream, Unwritten, strip_controls};
 use crate::protocol::bytes::find_either;
 use crate::protocol::message::Sent;
 
-/// The signal that a process dies of when it writes and nobody reads.
-pub(super) const SIGPIPE: u8 = 13;
-
 /// Makes sure, as far as that can be told beforehand, that what is asked for can be written.
 pub(super) fn check(run: &Run<'_>) -> Result<(), Error> {
     if let Some(path) = &run.globals.out {
@@ -78,7 +75,7 @@ pub(super) fn write_line(run: &Run<'_>, text: &str) -> Result<(), Error> {
 pub(super) fn unwritten(unwritten: Unwritten) -> Error {
     match unwritten {
         Unwritten::BrokenPipe => {
-            Error::new(Exit::Signal(SIGPIPE), "nobody reads the answer").phase(Phase::Output)
+            Error::new(Exit::BROKEN_PIPE, "nobody reads the answer").phase(Phase::Output)
         }
         Unwritten::GivenUp | Unwritten::Refused(_) => Error::from(unwritten),
     }

@@ -10,14 +10,12 @@ use async_process::{Child, Command as Process};
 use futures_lite::FutureExt;
 use rustix::process::{Pid, Signal, kill_process};
 
+use super::join::VARIABLE;
 use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
 use crate::env::signals;
 use crate::protocol::message::Sent;
 use crate::reactor::Timer;
-
-/// The variable that tells the command where the session is.
-pub(in super::super) const VARIABLE: &str = "MCPMINI_SESSION";
 
 /// How long a command may take to end after SIGTERM when its time is over.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -2,8 +2,6 @@
 
 use std::os::unix::fs::MetadataExt;
 
-use super::VARIABLE;
-use crate::cli::contact::Contact;
 use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
 use crate::cli::run::Run;
@@ -12,12 +10,17 @@ use crate::protocol::relay::Opening;
 use crate::protocol::session::Abilities;
 use crate::transport::shared;
 
-/// Where the session is that a server is to be shared in; `None` when there is none.
-pub(in super::super) fn target(
-    contact: &Contact<'_>,
+/// The variable that tells the command where the session is.
+pub(in crate::cli) const VARIABLE: &str = "MCPMINI_SESSION";
+
+/// Where the session is that a server is to be shared in; `None` when there is none. `identity` is
+/// what the server must be there, too.
+pub(in crate::cli) fn target(
+    run: &Run<'_>,
+    server: &str,
+    identity: String,
     abilities: Abilities,
 ) -> Result<Option<shared::Target>, Error> {
-    let run = contact.run;
     // A session within a session has servers of its own.
     let socket = run.settings.session.clone().filter(|_| !run.command().is_relay());
     let Some(socket) = socket else { return Ok(None) };
@@ -28,10 +31,8 @@ pub(in super::super) fn target(
         let text = format!("the session in {VARIABLE} belongs to somebody else");
         return Err(Error::new(Exit::Trust, text).phase(Phase::Trust).sent(Sent::No));
     }
-    let trace = run.trace(&contact.server.name);
-    let (server, identity) =
-        (contact.server.name.clone(), contact.watcher.consent.identity().to_string());
-    let opening = Opening { server, identity, abilities };
+    let trace = run.trace(server);
+    let opening = Opening { server: server.to_owned(), identity, abilities };
     Ok(Some(shared::Target { socket, opening, trace }))
 }
 

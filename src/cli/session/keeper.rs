@@ -3,10 +3,11 @@
 use std::convert::Infallible;
 use std::rc::Rc;
 
-use async_channel::{Receiver, Sender};
+use async_channel::Receiver;
 use futures_lite::FutureExt;
 
 use super::listed::{Listed, Page};
+use super::order::{Order, Request};
 use super::visitor::Visitor;
 use crate::cli::contact::Contact;
 use crate::cli::errors::Error;
@@ -20,52 +21,6 @@ use crate::protocol::params::Params;
 use crate::protocol::relay;
 use crate::protocol::revision::Revision;
 use crate::protocol::session::{Abilities, Asker, Call, Fate, Question};
-
-/// What a keeper is to do.
-#[derive(Debug)]
-pub(super) enum Order {
-    /// Open the server and say how that went.
-    Open(Sender<Result<(), Error>>),
-    /// Open the server for a visitor.
-    Join(Rc<Visitor>),
-    /// Make a request.
-    Request(Request),
-    /// Give up a request.
-    Cancel {
-        /// Whose.
-        visitor: u64,
-        /// Its id.
-        id: Id,
-        /// Why.
-        reason: String,
-    },
-    /// Answer a question.
-    Answer {
-        /// Who answers.
-        visitor: u64,
-        /// Its id.
-        question: Id,
-        /// The answer.
-        outcome: Result<String, ErrorObject>,
-    },
-    /// A visitor has gone.
-    Leave(u64),
-}
-
-/// A request of a visitor.
-#[derive(Debug)]
-pub(super) struct Request {
-    /// Whose.
-    pub(super) visitor: Rc<Visitor>,
-    /// Its id, as the visitor knows it.
-    pub(super) id: Id,
-    /// The method.
-    pub(super) method: Box<str>,
-    /// The parameters.
-    pub(super) params: Params,
-    /// Arguments that are mirrored into headers.
-    pub(super) mirrored: Vec<(String, String)>,
-}
 
 /// A request under way.
 #[derive(Debug)]

@@ -7,13 +7,12 @@
 
 mod command;
 mod door;
-mod join;
+pub(super) mod join;
 mod keeper;
 mod listed;
+mod order;
+mod visit;
 mod visitor;
-
-pub(super) use command::VARIABLE;
-pub(super) use join::target;
 
 use std::convert::Infallible;
 
@@ -23,8 +22,10 @@ use smol::{LocalExecutor, Task};
 
 use self::command::Command;
 use self::door::Door;
-use self::keeper::{Keeper, Order};
-use self::visitor::Wanted;
+use self::join::VARIABLE;
+use self::keeper::Keeper;
+use self::order::Order;
+use self::visit::Wanted;
 use super::args::many::Session;
 use super::contact::Contact;
 use super::errors::{Error, Phase};
@@ -120,7 +121,7 @@ impl<'a> Host<'_, 'a> {
                     let wanted = self.wanted.clone();
                     let limits = self.run.limits();
                     tasks.retain(|task| !task.is_finished());
-                    tasks.push(self.scope.spawn(visitor::serve(stream, visitors, wanted, limits)));
+                    tasks.push(self.scope.spawn(visit::serve(stream, visitors, wanted, limits)));
                 }
                 Step::Wanted(Wanted { opening, reply }) => {
                     let _ = reply.try_send(self.find(&opening.server, &opening.identity));

@@ -14,7 +14,6 @@ use super::args::skill_commands::{Skill as Wanted, Skills};
 use super::contact::Contact;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
-use super::info;
 use super::lines::{Lines, first_line};
 use super::listing;
 use super::read::Output;
@@ -158,7 +157,7 @@ async fn show(contact: &mut Contact<'_>, look: listing::Look<'_>) -> Result<(), 
     contact.declare(EXTENSION);
     if listing::recall(contact, method::LIST_SKILLS).is_none() {
         contact.settle().await?;
-        let greeting = info::greeting(contact).await?;
+        let greeting = contact.greeting().await?;
         let capabilities = scan::member(greeting.as_str(), "capabilities").unwrap_or("{}");
         let extensions = scan::member(capabilities, "extensions").unwrap_or("{}");
         if scan::member(extensions, EXTENSION).is_none() {

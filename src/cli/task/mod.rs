@@ -10,7 +10,6 @@ use super::answer::{self, Outcome, Wishes};
 use super::args::Format;
 use super::args::commands::Call;
 use super::args::primitives::{self as args, TaskAction};
-use super::call::tool_failed;
 use super::catalog::Catalog;
 use super::contact::Contact;
 use super::errors::{Error, Phase};
@@ -224,7 +223,7 @@ async fn act(
             let result = follow::to_end(contact, &task.id).await?;
             return match answer::write(run, &result, wishes)? {
                 Outcome::Answered => Ok(Exit::Ok),
-                Outcome::ToolFailed(text) => Err(tool_failed(contact, &text)),
+                Outcome::ToolFailed(text) => Err(answer::tool_failed(&contact.server.name, &text)),
             };
         }
     };

@@ -19,7 +19,8 @@ use super::endpoint::{Binding, Endpoint};
 use super::events::EventReader;
 use super::exchange::{self, Call};
 use super::listen;
-use crate::protocol::message::{Delivery, Fault, Head, Listening};
+use super::outcome::Note;
+use crate::protocol::message::{Delivery, Head, Listening};
 use crate::protocol::method::INITIALIZE;
 use crate::protocol::revision::{HttpCancel, Revision};
 use crate::protocol::{Incoming, Outgoing};
@@ -32,17 +33,6 @@ const TURN: Duration = Duration::from_secs(2);
 
 /// How long the last messages and the end of the session may take.
 const FAREWELL: Duration = Duration::from_secs(2);
-
-/// What an exchange tells the carrier.
-#[derive(Debug)]
-pub(super) enum Note {
-    /// The exchange of this request is over.
-    Finished(u64),
-    /// The server speaks HTTP+SSE, and this is its stream.
-    Opened(Box<EventReader>),
-    /// The stream of HTTP+SSE is gone, and with it the connection.
-    Closed(Fault),
-}
 
 /// Something that keeps its place in the order.
 #[derive(Debug)]

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::carrier::Note;
 use super::endpoint::{Binding, Endpoint};
 use super::events::too_long;
 use super::messages::{Asked, Found};
+use super::outcome::{Note, Unanswered};
 use super::{follow, refusal};
 use crate::net::{Body, Reply};
 use crate::protocol::Incoming;
@@ -28,17 +28,6 @@ const SSE_PATIENCE: Duration = Duration::from_secs(5);
 /// How much of a body that is no JSON is read, in bytes, and for how long.
 const LONGEST_OTHER: usize = 64 << 10;
 const OTHER_PATIENCE: Duration = Duration::from_secs(1);
-
-/// How an exchange ended that did not bring the response.
-#[derive(Debug)]
-pub(in crate::transport) enum Unanswered {
-    /// It came to its end.
-    Ended(Ending),
-    /// It broke.
-    Broken(Fault),
-    /// The server would not take the request.
-    Refused(Box<Refused>),
-}
 
 /// A request to deliver.
 #[derive(Debug)]

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::endpoint::Endpoint;
 use super::events::EventReader;
-use super::exchange::Unanswered;
 use super::messages::Asked;
+use super::outcome::Unanswered;
 use crate::net::{Body, Reply};
 use crate::protocol::message::{Ending, Fault, FaultKind, Sent};
 use crate::protocol::revision::Revision;

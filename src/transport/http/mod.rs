@@ -8,7 +8,7 @@
 //! | file | what it does |
 //! |---|---|
 //! | `carrier` | what goes out when |
-//! | `exchange` | one message and its reply |
+//! | `exchange`, `outcome` | one message and its reply, and what became of them |
 //! | `follow`, `events`, `messages` | event streams, and the messages in them |
 //! | `listen` | the stream that no request asked for |
 //! | `refusal` | replies that are no success |
@@ -20,11 +20,12 @@
 mod carrier;
 pub(super) mod endpoint;
 pub(super) mod events;
-pub(super) mod exchange;
+mod exchange;
 mod follow;
 mod head;
 mod listen;
 mod messages;
+pub(super) mod outcome;
 mod preview;
 pub(super) mod refusal;
 
