@@ -38,6 +38,7 @@ impl Catalog {
                 // It may be there again. The server is asked before it counts as removed.
                 return Ok(None);
             }
+            consent.begin_look(None);
             consent.note_tools(texts(&pages));
             consent.check()?;
         }
@@ -71,7 +72,7 @@ impl Catalog {
             pages.push(page);
             Ok(())
         };
-        contact.watcher.consent.begin_look(contact.connection());
+        contact.watcher.consent.begin_look(Some(contact.connection()));
         let is_looking = std::mem::replace(&mut contact.watcher.consent.looking, true);
         let fetched = listing::fetch(contact, method::LIST_TOOLS, keep).await;
         contact.watcher.consent.looking = is_looking;

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use futures_lite::FutureExt;
 
 use super::args::values::Assigned;
-use super::catalog;
 use super::contact::Contact;
 use super::errors::Error;
 use crate::auth::Authorizer;
@@ -143,42 +142,6 @@ impl<'a> Contact<'a> {
         }
     }
 
-    /// Calls a tool. A tool that was looked at goes out on another connection than that only after
-    /// another look.
-    pub(super) async fn try_tool(
-        &mut self,
-        tool: &str,
-        call: Call,
-        repeatable: bool,
-    ) -> Result<Result<Json, NoResult>, Error> {
-        let mut terms = Terms { repeatable, connection: self.bond(tool), ..Terms::default() };
-        let mut looked_after = None;
-        loop {
-            match self.try_call_on(call.clone(), terms).await? {
-                // Of a server that is lost after each look nothing will be known.
-                Err(NoResult::Moved { attempts }) if looked_after != Some(attempts) => {
-                    looked_after = Some(attempts);
-                    self.watcher.consent.note_changed_list();
-                    let admitted = self.admit_tool(tool).await.map_err(catalog::unsent);
-                    admitted.map_err(|error| match attempts {
-                        0 => error,
-                        _ => error.sent(Sent::Maybe),
-                    })?;
-                    terms = Terms { attempts, connection: self.bond(tool), ..terms };
-                }
-                result => return Ok(result),
-            }
-        }
-    }
-
-    /// The connection that a tool may be called on, if it must not be called on another one: that on
-    /// which it was looked at.
-    pub(super) fn bond(&self, tool: &str) -> Option<u32> {
-        let consent = &self.watcher.consent;
-        let looked_on = consent.looked_on().or(self.is_shared().then(|| self.connection()));
-        looked_on.filter(|_| consent.is_accepted(tool))
-    }
-
     /// Makes a request that may be sent again if it is `repeatable`.
     async fn try_call(
         &mut self,
@@ -188,7 +151,8 @@ impl<'a> Contact<'a> {
         self.try_call_on(call, Terms { repeatable, ..Terms::default() }).await
     }
 
-    async fn try_call_on(
+    /// The same on other terms.
+    pub(super) async fn try_call_on(
         &mut self,
         call: Call,
         terms: Terms,

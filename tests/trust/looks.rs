@@ -434,3 +434,20 @@ fn a_session_that_the_server_has_forgotten_is_looked_at_again() {
         }
     }
 }
+
+/// While a list is good by the server's own word, a lost server is not asked for another.
+#[test]
+fn a_list_that_is_good_is_good_on_the_next_connection() {
+    let world = World::with("modern", &["--ttl", "600000", "--crash-after", "0"]);
+    assert_eq!(world.run(&["tools", "demo"]).code, 0);
+    std::fs::remove_dir_all(world.scratch.path(".cache/mcpmini/mcp")).unwrap();
+    let line = format!("{{\"tool\":\"echo\",\"arguments\":{OBJECT}}}\n");
+    let words = ["batch", "demo", "-", "--keep-going", "--retry", "0", "--jobs", "1"];
+    world.requests();
+    let mut command = world.scratch.mcpmini(words);
+    let outcome = run_with_input(&mut command, Some(line.repeat(2).as_bytes()));
+    let sent = world.requests();
+    assert_eq!(sent, ["tools/list", "tools/call", "tools/call"], "{}", outcome.out);
+    let exits: Vec<_> = outcome.out.lines().map(|line| line.contains("\"exit\":5")).collect();
+    assert_eq!(exits, [true, true], "{} {}", outcome.out, outcome.err);
+}

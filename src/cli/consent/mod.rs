@@ -12,6 +12,7 @@
 //! accepted is called only after a look at it, on each connection once, unless a list of tools is at
 //! hand that the server calls good; and `--lock` wants all there is.
 
+mod bond;
 mod judge;
 mod observe;
 mod publisher;

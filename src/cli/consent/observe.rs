@@ -82,9 +82,10 @@ impl Consent<'_> {
         }
     }
 
-    /// Takes in that the server is asked for its tools, on the connection with this number.
-    pub(in crate::cli) fn begin_look(&mut self, connection: u32) {
-        self.looked_on = Some(connection);
+    /// Takes in where the tools are looked at: on the connection with this number, or in a list that is
+    /// at hand.
+    pub(in crate::cli) fn begin_look(&mut self, connection: Option<u32>) {
+        self.looked_on = connection;
     }
 
     /// Takes in all tools of the server, each as its JSON text.
