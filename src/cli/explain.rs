@@ -126,10 +126,7 @@ fn failed(failure: Failure, place: &Place<'_>) -> Error {
         Failure::Unsubscribed => {
             Error::new(Exit::Lost, "the server has ended the subscription").phase(Phase::Request)
         }
-        Failure::Reopened => {
-            let text = "the server has forgotten the session";
-            Error::new(Exit::Unreachable, text).phase(Phase::Request).sent(Sent::No)
-        }
+        Failure::Reopened => unreached("the server has forgotten the session"),
         Failure::Unwanted => {
             Error::new(Exit::Trust, "the server is not what was accepted").phase(Phase::Trust)
         }
@@ -139,6 +136,11 @@ fn failed(failure: Failure, place: &Place<'_>) -> Error {
             Error::new(Exit::Protocol, text).phase(Phase::Request).sent(Sent::Yes)
         }
     }
+}
+
+/// The error for a request that the server did not carry out.
+fn unreached(text: &str) -> Error {
+    Error::new(Exit::Unreachable, text).phase(Phase::Request).sent(Sent::No)
 }
 
 fn timeout(timed_out: TimedOut, place: &Place<'_>) -> Error {
