@@ -24,6 +24,7 @@ use crate::cache::{Eras, Lists};
 use crate::client::{Access, Link, NoResult, Server};
 use crate::config::{self, Endpoint, Overrides};
 use crate::env::Secret;
+use crate::net::Address;
 use crate::protocol::Revision;
 use crate::protocol::opening::Certainty;
 use crate::protocol::session::{Abilities, About, Failure, Profile, Question, Session};
@@ -206,12 +207,12 @@ impl<'a> Contact<'a> {
         {
             return refusal;
         }
-        let stdio = matches!(self.server.endpoint, Endpoint::Stdio(_));
         let place = Place {
-            stdio,
+            stdio: matches!(self.server.endpoint, Endpoint::Stdio(_)),
             server: &self.server.name,
             max_time: self.max_time,
             why_unanswered: self.watcher.why_refused(),
+            origin: self.origin(),
         };
         let error = explain::no_result(no_result, &place).server(self.server.name.clone());
         let error = self.without_secrets(self.with_denial(error));
@@ -223,6 +224,16 @@ impl<'a> Contact<'a> {
             (Some(link), Exit::Protocol | Exit::Timeout) => error.stderr_tail(link.stderr_tail()),
             // When the server has answered, its other words do not help.
             _ => error,
+        }
+    }
+
+    /// Where other endpoints of the server's host could be found: not behind a socket of this machine.
+    fn origin(&self) -> Option<String> {
+        match &self.server.endpoint {
+            Endpoint::Http(http) if http.socket.is_none() => {
+                Address::parse(&http.url).ok().map(|address| address.origin())
+            }
+            Endpoint::Http(_) | Endpoint::Stdio(_) => None,
         }
     }
 

@@ -26,6 +26,8 @@ pub(super) struct Place<'a> {
     /// Why a question of the server got no answer, if there is more to say than that nothing was
     /// given.
     pub(super) why_unanswered: Option<String>,
+    /// The origin of the URL that was asked, if it has one that others could be found at.
+    pub(super) origin: Option<String>,
 }
 
 /// The error for a request without a result.
@@ -80,8 +82,8 @@ pub(super) fn rpc(error: &ErrorObject) -> Error {
 fn failed(failure: Failure, place: &Place<'_>) -> Error {
     match failure {
         Failure::TimedOut(timed_out) => timeout(timed_out, place),
-        Failure::Refused(refused) => self::refused(&refused),
-        Failure::NoResponse { id, how } => no_response(id, &how),
+        Failure::Refused(refused) => self::refused(&refused, place),
+        Failure::NoResponse { id, how } => no_response(id, &how, place),
         Failure::Broken(fault) => {
             let phase = match fault.kind {
                 FaultKind::Unreachable if place.stdio => Phase::Start,
@@ -171,12 +173,12 @@ fn timeout(timed_out: TimedOut, place: &Place<'_>) -> Error {
     Error::new(Exit::Timeout, text).phase(phase).sent(sent).hint(hint)
 }
 
-fn refused(refused: &Refused) -> Error {
+fn refused(refused: &Refused, place: &Place<'_>) -> Error {
     let error = Error::from(refused).phase(Phase::Request);
     let hint = match refused.status {
         401 => "the server does not take the token that it was given",
         403 => "the token does not allow this",
-        404 | 405 => "is this the address of an MCP endpoint? mcpmini discover looks for one",
+        404 | 405 => return elsewhere(error, place),
         300..=399 => {
             "redirects are followed only by 307 or 308, and only within one origin; use the new address"
         }
@@ -186,7 +188,18 @@ fn refused(refused: &Refused) -> Error {
     error.hint(hint)
 }
 
-fn no_response(id: u64, how: &Ending) -> Error {
+/// Says how to find the endpoint, where that may be another. Nobody but the user decides that it is:
+/// what a script calls is what it has named.
+fn elsewhere(error: Error, place: &Place<'_>) -> Error {
+    match &place.origin {
+        Some(origin) => error.hint(format!(
+            "is this the address of an MCP endpoint? to look for one: mcpmini discover {origin}"
+        )),
+        None => error,
+    }
+}
+
+fn no_response(id: u64, how: &Ending, place: &Place<'_>) -> Error {
     let text = format!("No response received for request ID {id}");
     let error = match how {
         Ending::Early(why) => {
@@ -194,7 +207,9 @@ fn no_response(id: u64, how: &Ending) -> Error {
             let error = Error::new(Exit::Lost, format!("{text}: {why}"));
             error.hint("the request went out, so it may have run")
         }
-        Ending::NoAnswer(why) => Error::new(Exit::Protocol, format!("{text}: {why}")),
+        Ending::NoAnswer(why) => {
+            elsewhere(Error::new(Exit::Protocol, format!("{text}: {why}")), place)
+        }
     };
     error.phase(Phase::Request).sent(Sent::Maybe)
 }
@@ -278,7 +293,8 @@ mod tests {
     /// it may be sent again.
     #[test]
     fn exit_codes_and_fates_agree() {
-        let place = Place { stdio: true, server: "s", max_time: None, why_unanswered: None };
+        let place =
+            Place { stdio: true, server: "s", max_time: None, why_unanswered: None, origin: None };
         let check = |failure: Failure| {
             let fate = failure.fate();
             let exit = no_result(NoResult::Failed(failure.clone()), &place).exit;

@@ -69,6 +69,7 @@ mod tracer;
 mod trust;
 mod watch;
 mod watcher;
+mod whence;
 
 use std::pin::Pin;
 

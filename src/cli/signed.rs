@@ -7,6 +7,7 @@ use super::exit::Exit;
 use super::output;
 use super::run::Run;
 use super::sources;
+use super::whence::Whence;
 use crate::protocol::params::Members;
 use crate::protocol::{json, rfc3339};
 use crate::trust::signature::sigstore::TrustRoot;
@@ -59,6 +60,8 @@ pub(super) struct Report<'a> {
     pub(super) card: &'a [u8],
     /// What was verified.
     pub(super) verified: &'a Verified,
+    /// Where it was found.
+    pub(super) whence: &'a Whence,
     /// Whose authorities and logs were trusted; `None` when none were needed.
     pub(super) root: Option<&'a str>,
     /// The endpoints for which it was kept.
@@ -84,8 +87,13 @@ impl Report<'_> {
     fn facts(&self) -> Vec<(&'static str, String)> {
         let Verified { signer, card, covers, signed_at, expires_at, log } = self.verified;
         let mut facts = match signer {
-            Signer::Certificate(Certificate { identity, issuer, .. }) => {
-                vec![("identity", identity.clone()), ("issuer", issuer.clone())]
+            Signer::Certificate(certificate) => {
+                let Certificate { identity, issuer, repository_id, owner_id, .. } = certificate;
+                let mut facts = vec![("identity", identity.clone()), ("issuer", issuer.clone())];
+                let numbers = [("repository id", repository_id), ("owner id", owner_id)];
+                facts
+                    .extend(numbers.into_iter().filter_map(|(what, id)| Some((what, id.clone()?))));
+                facts
             }
             Signer::Key { spki } => vec![("key", spki.to_string())],
             Signer::DidWeb { did, kid, .. } => vec![("domain", did.clone()), ("key", kid.clone())],
@@ -106,6 +114,7 @@ impl Report<'_> {
             Covers::UrlOnly => "the URL of the card, not its contents",
         };
         facts.push(("covers", format!("{what}: {} bytes, {card}", self.card.len())));
+        facts.push(("found", self.whence.to_string()));
         facts.extend(self.root.map(|root| ("trusted root", root.to_owned())));
         facts
     }
@@ -113,6 +122,12 @@ impl Report<'_> {
     /// What was not verified, beyond what no signature says.
     fn unverified(&self) -> Vec<&'static str> {
         let mut unverified = UNVERIFIED.to_vec();
+        if let (Signer::Key { .. }, true) = (&self.verified.signer, self.verified.log.is_empty()) {
+            unverified.push("that anybody but the signer could know of it: it is in no log");
+        }
+        if self.verified.signed_at.is_none() {
+            unverified.push("when it was signed");
+        }
         if let Signer::DidWeb { publishes: false, .. } = self.verified.signer {
             unverified.push("that the signer is who publishes what the catalog's entry names");
         }
@@ -125,6 +140,7 @@ impl Report<'_> {
         members.push("card", &json::string(self.place));
         members.push("bytes", &self.card.len().to_string());
         signature(&mut members, self.verified);
+        self.whence.push(&mut members);
         if let Some(root) = self.root {
             members.push("trustedRoot", &json::string(root));
         }
@@ -174,8 +190,11 @@ pub(super) fn signer(signer: &Signer) -> String {
             text("identity", &certificate.identity);
             text("issuer", &certificate.issuer);
             text("certificateSerial", &certificate.serial);
-            if let Some(id) = &certificate.repository_id {
-                text("repositoryId", id);
+            let Certificate { repository, repository_id, owner_id, .. } = certificate;
+            for (name, value) in
+                [("repository", repository), ("repositoryId", repository_id), ("ownerId", owner_id)]
+            {
+                value.iter().for_each(|value| text(name, value));
             }
         }
         Signer::Key { spki } => {

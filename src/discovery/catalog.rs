@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde_json::Value;
 
+use super::attestation::{self, Attestation, digest};
 use super::document::{Object, object, text};
 
 /// The media type of a catalog.
@@ -49,8 +50,11 @@ pub struct Entry {
     pub updated_at: Option<String>,
     /// Who publishes it, as the catalog says.
     pub publisher: Option<String>,
-    /// The hash of the document: `sha256:` and 64 hexadecimal digits.
+    /// What it says is the hash of the document: `sha256:` and 64 hexadecimal digits. What is anything
+    /// else stands here as its JSON text, so that it is the hash of no document.
     pub digest: Option<String>,
+    /// Bundles about the document that its trust manifests name.
+    pub attestations: Vec<Attestation>,
     /// Whether a trust manifest comes with it.
     pub has_manifest: bool,
 }
@@ -157,7 +161,8 @@ fn entry(value: &Value) -> Result<Option<Entry>, Wrong> {
         version: text(entry, &["version"]),
         updated_at: text(entry, &["updatedAt", "updated_at"]),
         publisher: publisher.and_then(|by| text(by, &["displayName", "identifier"])),
-        digest: text(entry, &["digest"]),
+        digest: digest(entry),
+        attestations: attestation::read(entry),
         has_manifest: ["trustManifests", "trustManifest"].iter().any(|it| entry.contains_key(*it)),
     }))
 }

@@ -149,6 +149,8 @@ pub enum Remark {
         /// What it is.
         endpoint: String,
     },
+    /// The document has a member twice, and others may read the other one.
+    Repeated,
     /// A member of a card is not what it must be, and was left out.
     Ignored {
         /// Where it is.
@@ -222,6 +224,9 @@ impl fmt::Display for Remark {
                 write!(f, "{endpoint:?} is relative, and the document came from no URL")
             }
             Remark::NoUrl { endpoint } => write!(f, "{endpoint:?} is no http URL"),
+            Remark::Repeated => {
+                f.write_str("a member is there twice; others may read the other one")
+            }
             Remark::Ignored { member } => {
                 write!(f, "{member} is not as it should be and was ignored")
             }

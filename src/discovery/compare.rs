@@ -1,7 +1,9 @@
-//! What a card claims, held against what the server says. What the server says counts.
+//! What a card claims, held against what the server says, and what a catalog says about a card against
+//! the card. What the server says counts.
 
 use std::fmt;
 
+use super::catalog::Entry;
 use super::claim::Claim;
 
 /// What a server says about itself.
@@ -56,6 +58,43 @@ pub fn differences(claim: &Claim, versions: &[String], live: &Live) -> Vec<Diffe
         differ("capabilities", claim.hints.capabilities.join(", "), live.capabilities.join(", "));
     }
     found
+}
+
+/// Where the entry of a catalog contradicts the card that it lists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contradiction {
+    /// What differs.
+    pub what: &'static str,
+    /// What the catalog says.
+    pub catalog: String,
+    /// What the card says.
+    pub card: String,
+}
+
+/// Everything in which an entry contradicts the card. A name for people is no name: only what an
+/// identifier ends in is held against that of the card.
+pub fn contradictions(entry: &Entry, claim: &Claim) -> Vec<Contradiction> {
+    let listed = entry.identifier.strip_prefix("urn:air:").and_then(|it| it.rsplit(':').next());
+    let named = claim.name.as_deref().and_then(|name| name.rsplit('/').next());
+    let pairs = [
+        ("name", listed.zip(named)),
+        ("version", entry.version.as_deref().zip(claim.version.as_deref())),
+    ];
+    let differing = pairs.into_iter().filter_map(|(what, said)| Some((what, said?)));
+    differing
+        .filter(|(_, (catalog, card))| catalog != card)
+        .map(|(what, (catalog, card))| Contradiction {
+            what,
+            catalog: catalog.to_owned(),
+            card: card.to_owned(),
+        })
+        .collect()
+}
+
+impl fmt::Display for Contradiction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: the catalog says {}, the card {}", self.what, self.catalog, self.card)
+    }
 }
 
 impl fmt::Display for Difference {

@@ -8,6 +8,7 @@
 //! gives a permission, and what the server itself says counts more. A document never runs anything:
 //! what comes out at the end is a definition, and whether it is taken is asked elsewhere.
 
+pub mod attestation;
 pub mod bundle;
 pub mod catalog;
 pub mod claim;

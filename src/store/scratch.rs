@@ -1,6 +1,7 @@
 //! A directory for one test.
 
 use std::fs::{self, DirBuilder, Permissions};
+use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::PathBuf;
 use std::process;
@@ -12,11 +13,17 @@ pub(crate) struct Scratch(PathBuf);
 impl Scratch {
     pub(crate) fn new() -> Scratch {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("mcpmini-{}-{count}", process::id()));
-        fs::create_dir(&path).unwrap();
-        fs::set_permissions(&path, Permissions::from_mode(0o700)).unwrap();
-        Scratch(path.canonicalize().unwrap())
+        loop {
+            let count = COUNT.fetch_add(1, Ordering::Relaxed);
+            let path = std::env::temp_dir().join(format!("mcpmini-{}-{count}", process::id()));
+            match fs::create_dir(&path) {
+                // A run that was killed has left it, and its number has come round again.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
+                made => made.unwrap(),
+            }
+            fs::set_permissions(&path, Permissions::from_mode(0o700)).unwrap();
+            return Scratch(path.canonicalize().unwrap());
+        }
     }
 
     /// A path in the directory; `""` is the directory itself.

@@ -514,3 +514,15 @@ fn what_is_hidden_in_a_command_line_is_not_written_down() {
     let outcome = mcpmini(&scratch, &["add", "x", "--", "sh", "-c", "true\n\ttrue"]);
     assert_eq!(outcome.code, 0, "{outcome:?}");
 }
+
+#[test]
+fn a_server_that_was_asked_when_it_was_added_is_not_probed_again() {
+    let scratch = Scratch::new();
+    let site = Site::new(&[(PLACE, Page::json(CARD))]).serving(INFO);
+    site.offer(r#"{"name":"now","inputSchema":{"type":"object"}}"#);
+    assert_eq!(mcpmini(&scratch, &["add", &site.at("/mcp")]).code, 0);
+    assert_eq!(site.server.messages("server/discover").len(), 1);
+    let called = mcpmini(&scratch, &["call", "weather", "now", "{}"]);
+    assert_eq!((called.code, called.out.as_str()), (0, "sunny\n"), "{called:?}");
+    assert_eq!(site.server.messages("server/discover").len(), 1);
+}

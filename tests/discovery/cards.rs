@@ -202,3 +202,32 @@ fn an_old_form_is_shown_with_what_it_hints_at() {
         assert!(outcome.out.lines().any(|shown| shown == line), "{line}: {outcome:?}");
     }
 }
+
+#[test]
+fn servers_of_one_name_are_told_apart_by_their_identifiers() {
+    let entry = |identifier: &str, url: &str| {
+        format!(
+            r#"{{"identifier":"{identifier}","type":"application/mcp-server-card+json","url":"{url}"}}"#
+        )
+    };
+    let (one, other) = ("urn:air:example.com:east:weather", "urn:air:example.com:west:weather");
+    let catalog = format!(
+        r#"{{"specVersion":"0.9","entries":[{},{}]}}"#,
+        entry(one, "/east.json"),
+        entry(other, "/west.json")
+    );
+    let site = Site::new(&[
+        (CATALOG, Page::json(&catalog)),
+        ("/east.json", Page::json(CARD)),
+        ("/west.json", Page::json(&CARD.replace("1.2.0", "1.3.0"))),
+    ]);
+    let show = |more: &[&str]| mcpmini(&Scratch::new(), &[&["card", &site.host()], more].concat());
+    for outcome in [show(&[]), show(&["--entry", "com.example/weather"])] {
+        assert_eq!((outcome.code, outcome.out.as_str()), (2, ""), "{outcome:?}");
+        for told in [one, other, "--entry IDENTIFIER"] {
+            assert!(outcome.err.contains(told), "{told}: {outcome:?}");
+        }
+    }
+    let outcome = show(&["--entry", other]);
+    assert!(outcome.out.starts_with("com.example/weather 1.3.0\n"), "{outcome:?}");
+}

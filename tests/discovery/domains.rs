@@ -155,4 +155,14 @@ fn the_domain_that_has_signed_is_remembered_when_a_server_is_added() {
     assert_eq!(shown.code, 0, "{shown:?}");
     let shown = domain.run(&["trust", "show", "weather"]);
     assert!(shown.out.contains("publisher    did-web did:web:example.com"), "{shown:?}");
+    // From then on it is missed where it is gone, by whoever looks.
+    assert_eq!(domain.run(&["trust", "diff", "weather", "--allow-private"]).out, "");
+    let unsigned = vector("catalog-anywhere.json").replace("trustManifests", "others");
+    site.put(CATALOG, Page::json(&unsigned));
+    for words in [["trust", "diff"], ["tools", ""]] {
+        let words: Vec<_> = words.into_iter().filter(|word| !word.is_empty()).collect();
+        let stopped = domain.run(&[&words[..], &["weather", "--allow-private"]].concat());
+        let told = "it is not signed any more; it was by did:web:example.com";
+        assert!(stopped.code == 8 && format!("{stopped:?}").contains(told), "{stopped:?}");
+    }
 }

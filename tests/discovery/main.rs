@@ -12,9 +12,13 @@ mod server;
 
 mod adding;
 mod addresses;
+#[cfg(feature = "sigstore")]
+mod attested;
 mod caching;
 mod cards;
+mod catalogs;
 mod domains;
+mod hostile;
 mod places;
 #[cfg(feature = "sigstore")]
 mod publishers;

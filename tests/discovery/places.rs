@@ -259,3 +259,28 @@ fn a_silent_host_is_not_waited_for_longer_than_is_said() {
     assert_eq!(outcome.code, 124, "{outcome:?}");
     assert!(outcome.took < std::time::Duration::from_secs(4), "{outcome:?}");
 }
+
+#[test]
+fn a_call_to_what_is_no_endpoint_tells_how_to_look_for_one_and_does_not() {
+    let page = |status, body: &str| Page {
+        status,
+        fields: "Content-Type: text/html\r\n".to_owned(),
+        body: body.to_owned(),
+    };
+    for (status, code) in [("404 Not Found", 3), ("405 Method Not Allowed", 3), ("200 OK", 6)] {
+        for path in ["/", "/mcp"] {
+            let site = Site::new(&[(path, page(status, "<html>")), (CATALOG, Page::json("{}"))]);
+            let outcome = mcpmini(&Scratch::new(), &["call", &site.at(path), "x", "{}"]);
+            assert_eq!(outcome.code, code, "{status}: {outcome:?}");
+            let hint = "to look for one: mcpmini discover $O\n";
+            assert!(site.plain(&outcome.err).ends_with(hint), "{status}: {outcome:?}");
+            assert!(site.asked().iter().all(|it| it.ends_with(path)), "{:?}", site.asked());
+            // What it says is a command that looks at the host.
+            let found = mcpmini(&Scratch::new(), &["discover", &site.server.origin]);
+            assert_eq!(found.code, 4, "{found:?}");
+        }
+    }
+    let site = Site::new(&[("/", page("500 Oh", "<html>"))]);
+    let outcome = mcpmini(&Scratch::new(), &["call", &site.at("/"), "x", "{}"]);
+    assert!(!outcome.err.contains("discover"), "{outcome:?}");
+}

@@ -124,6 +124,42 @@ fn a_signature_that_is_gone_or_of_somebody_else_stops_a_server_until_it_is_accep
 }
 
 #[test]
+fn another_release_of_the_same_publisher_is_told_and_taken() {
+    for bundle in ["anywhere-next", "anywhere-renamed"] {
+        let world = World::new();
+        assert_eq!(world.add(&[]).code, 0);
+        world.expect(&["tools", "weather"], 0, "");
+        world.site.put(BUNDLE, Page::json(&vector(&format!("{bundle}.sigstore.json"))));
+        let told = "its publisher has signed another release: https://github.com/acme/weather/";
+        let shown = world.expect(&["card", "weather"], 0, told);
+        assert!(shown.err.contains("@refs/tags/v1.2.0 → https://github.com/acme/"), "{shown:?}");
+        world.expect(&["tools", "weather"], 0, "");
+        let publisher = world.publisher();
+        let is_next = |it: &Value| it.as_str().is_some_and(|it| it != IDENTITY);
+        assert!(is_next(&publisher["identity"]) && publisher["ownerId"] == "42", "{publisher}");
+        assert_eq!(world.expect(&["card", "weather"], 0, "").err, "");
+    }
+}
+
+#[test]
+fn a_branch_and_a_name_that_was_taken_over_are_of_somebody_else() {
+    for (bundle, told) in [
+        (
+            "anywhere-branch",
+            "→ https://github.com/acme/weather/.github/workflows/release.yml@refs/heads/main ",
+        ),
+        ("anywhere-taken", "repository 4712, owner 42)"),
+    ] {
+        let world = World::new();
+        assert_eq!(world.add(&[]).code, 0);
+        world.site.put(BUNDLE, Page::json(&vector(&format!("{bundle}.sigstore.json"))));
+        let refused = world.expect(&["card", "weather"], 8, "somebody else has signed it: ");
+        assert!(refused.err.contains(told), "{told}: {refused:?}");
+        world.expect(&["tools", "weather"], 8, told);
+    }
+}
+
+#[test]
 fn a_card_that_is_signed_later_is_told_and_one_that_is_not_stays_so() {
     let world = World::new();
     let gone = Page { status: "404 Not Found", ..Page::json("{}") };
@@ -141,6 +177,34 @@ fn a_card_that_is_signed_later_is_told_and_one_that_is_not_stays_so() {
 }
 
 #[test]
+fn what_is_stored_is_asked_for_again_by_who_wants_to_know_what_has_changed() {
+    let world = World::new();
+    let day = "Cache-Control: max-age=86400";
+    for (path, name) in [(PLACE, "anywhere.json"), (BUNDLE, "anywhere.json.sigstore.json")] {
+        world.site.put(path, Page::json(&vector(name)).with(day));
+    }
+    let stored = |words: &[&str]| {
+        let mut command = world.scratch.mcpmini(words);
+        run(command.env("MCPMINI_TRUSTED_ROOT", "root.json"))
+    };
+    let (card, base) = (format!("card:{}", world.site.at(PLACE)), world.site.at(""));
+    assert_eq!(stored(&["add", "weather", &card, "--var", &format!("base={base}")]).code, 0);
+    assert_eq!(stored(&["tools", "weather"]).code, 0);
+    world.site.put(BUNDLE, Page { status: "404 Not Found", ..Page::json("{}") });
+    assert_eq!(stored(&["card", "weather"]).code, 0, "what is stored is good for a day");
+    let diff = stored(&["trust", "diff", "weather"]);
+    assert!(diff.code == 8 && diff.out.contains("it is not signed any more"), "{diff:?}");
+}
+
+#[test]
+fn a_root_that_cannot_be_read_is_told() {
+    let world = World::new();
+    world.scratch.write("root.json", "{}");
+    let told = "no signature can be verified: MCPMINI_TRUSTED_ROOT root.json: ";
+    world.expect(&["card", &format!("card:{}", world.site.at(PLACE))], 0, told);
+}
+
+#[test]
 fn who_has_signed_is_not_known_when_it_cannot_be_asked() {
     let world = World::new();
     assert_eq!(world.add(&[]).code, 0);
@@ -148,8 +212,15 @@ fn who_has_signed_is_not_known_when_it_cannot_be_asked() {
     let down = Page { status: "503 Service Unavailable", ..Page::json("{}") };
     world.site.put(BUNDLE, down);
     world.expect(&["card", "weather"], 0, "signature    not checked");
-    assert_eq!(world.expect(&["trust", "diff", "weather"], 0, "").out, "");
+    let told = "who has signed the card of this server cannot be told now";
+    assert_eq!(world.expect(&["trust", "diff", "weather"], 0, told).out, "");
     assert_eq!(world.publisher()["identity"], IDENTITY);
+    // Where only what was accepted is used, not to know is no pass.
+    for words in [&["trust", "diff", "weather"][..], &["lock", "weather"]] {
+        let mut command = world.scratch.mcpmini(words);
+        let strict = run(command.env("MCPMINI_TRUST", "strict").env("MCPMINI_CACHE", "off"));
+        assert!(strict.code == 4 && strict.err.contains("cannot be told"), "{strict:?}");
+    }
 }
 
 #[test]

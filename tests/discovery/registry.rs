@@ -505,3 +505,43 @@ fn a_registry_can_be_searched_page_by_page() {
     let outcome = mcpmini(&scratch, &one, &["card", "registry:com.example/weather"]);
     assert!(outcome.out.contains("\npackages     npm\n"), "{outcome:?}");
 }
+
+#[test]
+fn a_registry_that_answers_about_another_server_is_not_believed() {
+    let scratch = world(&["npx"]);
+    let answer = |asked: &str, server: &str| {
+        let version = asked.split_once('@').map_or("latest", |(_, version)| version);
+        let path = format!("/v0.1/servers/com.example%2Fweather/versions/{version}");
+        let packages = r#""packages":[{"registryType":"npm","identifier":"w","version":"1.0.0"}]"#;
+        let document = format!(r#"{{"server":{{{server}"description":"d",{packages}}}}}"#);
+        let site = Site::new(&[(&path, Page::json(&document))]);
+        let place = format!("registry:com.example/{asked}");
+        ["add", "discover"].map(|command| mcpmini(&scratch, &site, &[command, &place]))
+    };
+    for (asked, server, told) in [
+        (
+            "weather",
+            r#""name":"com.example/evil","version":"1.2.0","#,
+            "answered about \"com.example/evil\"",
+        ),
+        ("weather", r#""name":"com.example/Weather","version":"1","#, "com.example/Weather"),
+        ("weather", r#""version":"1.2.0","#, "answered about a server without a name"),
+        (
+            "weather@1.2.0",
+            r#""name":"com.example/weather","version":"1.1.0","#,
+            "answered about version \"1.1.0\"",
+        ),
+        ("weather@1.2.0", r#""name":"com.example/weather","#, "without a version"),
+    ] {
+        for outcome in answer(asked, server) {
+            assert_eq!((outcome.code, &*outcome.out), (6, ""), "{asked} {server}: {outcome:?}");
+            assert!(outcome.err.contains(told), "{told}: {outcome:?}");
+        }
+    }
+    for (asked, version) in [("weather", "3"), ("weather@latest", "3"), ("weather@3", "3")] {
+        let server = format!(r#""name":"com.example/weather","version":"{version}","#);
+        let [added, found] = answer(asked, &server);
+        assert!(added.code == 8 && added.err.contains("it runs npx -y w@1.0.0"), "{added:?}");
+        assert_eq!(found.code, 0, "{found:?}");
+    }
+}

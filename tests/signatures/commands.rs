@@ -103,7 +103,8 @@ fn the_signer_must_be_named_and_the_root_must_be_one() {
     usage(&["card.json", "--issuer", ISSUER], "--issuer needs --identity");
     usage(&["card.json", "--identity", "x", "--public-key", "key.pub"], "exclude each other");
     usage(&["card.json", "--did", "did:web:example.com", "--bundle", "x"], "exclude each other");
-    usage(&["card.json", "--public-key", "key.pub", "--catalog", "x"], "--catalog needs --did");
+    usage(&["card.json", "--public-key", "key.pub", "--did-document", "x"], "needs --did");
+    usage(&["card.json", "--public-key", "key.pub", "--bundle", "x", "--catalog", "y"], "exclude");
     usage(&["card.json", "--did", "did:web:127.0.0.1"], "not did:web:DOMAIN");
     let root = |root: &str, code: i32, told: &str| {
         let words =
@@ -136,6 +137,26 @@ fn keys_and_domains_sign_as_well() {
     check(&key("key.pub"), 0, "key             sha256:");
     check(&key("other-key.pub"), 8, "the signature does not hold");
     check(&key("card.json"), 9, "no public key in PEM");
+    // A key's word without a log is taken only on demand, and kept for no policy.
+    let alone = |more: &[&str]| {
+        let words =
+            ["card.json", "--public-key", "key.pub", "--bundle", "key-unlogged.sigstore.json"];
+        verify(&scratch, &[&words[..], more].concat())
+    };
+    check(&alone(&[]), 8, "is not verified: the bundle stands in no log of signatures");
+    check(&alone(&[]), 8, "hint: --without-log takes the word of the key alone");
+    let taken = alone(&["--without-log"]);
+    check(&taken, 0, "not verified    when it was signed\n");
+    check(
+        &taken,
+        0,
+        "not verified    that anybody but the signer could know of it: it is in no log\n",
+    );
+    assert!(!taken.out.contains("signed at") && !taken.out.contains("log entry"), "{taken:?}");
+    check(&alone(&["--without-log", "--json"]), 0, "\"log\":[]");
+    check(&alone(&["--without-log", "--remember"]), 2, "exclude each other");
+    let certified = [&["card.json"], &CERTIFIED[..], &["--without-log"]].concat();
+    check(&verify(&scratch, &certified), 2, "--without-log needs --public-key");
     let domain = |did: &str, document: &str| {
         verify(
             &scratch,

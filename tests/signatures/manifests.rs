@@ -40,6 +40,27 @@ fn a_signed_entry_vouches_for_its_card() {
 }
 
 #[test]
+fn a_manifest_that_holds_is_enough_whatever_stands_beside_it() {
+    let (card, document) = (vector("card.json"), vector("did.json"));
+    let beside = |broken: &str| {
+        let catalog = vector("catalog.json");
+        let whole =
+            catalog.replace("\"trustManifests\": [", &format!("\"trustManifests\": [{broken},"));
+        assert_ne!(whole, catalog);
+        verify(&whole, &card, &document, NOW).map(|verified| verified.signer.to_string())
+    };
+    for broken in [
+        "7",
+        "{}",
+        r#"{"signature":{"profile":"other"}}"#,
+        r#"{"signature":{"profile":"did-web-v1"}}"#,
+        r#"{"subject":{},"signature":{"profile":"did-web-v1","signer":"did:web:127.0.0.1"}}"#,
+    ] {
+        assert_eq!(beside(broken), Ok(DID.to_owned()), "{broken}");
+    }
+}
+
+#[test]
 fn a_manifest_holds_for_its_time() {
     let (catalog, card, document) =
         (vector("catalog.json"), vector("card.json"), vector("did.json"));

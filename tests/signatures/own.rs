@@ -5,7 +5,9 @@ use std::fs;
 
 use mcpmini::trust::signature::did_web::offers;
 use mcpmini::trust::signature::sigstore::{self, TrustRoot};
-use mcpmini::trust::signature::{Covers, Evidence, PublicKey, Refusal, Signer, Verified, Wanted};
+use mcpmini::trust::signature::{
+    Covers, Evidence, PublicKey, Refusal, Signer, Verified, Wanted, verify_by_key_alone,
+};
 use serde_json::json;
 
 const IDENTITY: &str =
@@ -54,7 +56,9 @@ fn good_bundles_say_who_signed_what_and_when() {
         assert_eq!(verified.log.iter().map(|entry| entry.index).collect::<Vec<_>>(), [7]);
         let Signer::Certificate(certificate) = verified.signer else { panic!("{bundle}") };
         assert_eq!((&*certificate.identity, &*certificate.issuer), (IDENTITY, ISSUER));
-        assert_eq!(certificate.repository_id.as_deref(), Some("4711"));
+        let numbers = (certificate.repository_id.as_deref(), certificate.owner_id.as_deref());
+        assert_eq!(numbers, (Some("4711"), Some("42")));
+        assert_eq!(certificate.repository.as_deref(), Some("https://github.com/acme/weather"));
         assert!(30 < certificate.serial.len(), "{}", certificate.serial);
     }
 }
@@ -199,6 +203,42 @@ fn a_pinned_key_has_signed_or_has_not() {
 }
 
 #[test]
+fn the_word_of_a_key_alone_counts_only_where_it_is_asked_for() {
+    let trusted = root("root.json").unwrap();
+    let verify = |card: &str, bundle: &str, key: &str, alone: bool| {
+        let key = PublicKey::from_pem(&file(key)).unwrap();
+        let bundle = file(&format!("{bundle}.sigstore.json"));
+        match alone {
+            true => verify_by_key_alone(card.as_bytes(), &bundle, &key, &trusted),
+            false => sigstore::verify_with_key(card.as_bytes(), &bundle, &key, &trusted),
+        }
+    };
+    check(verify(&card(), "key-unlogged", "key.pub", false), "stands in no log of signatures");
+    let verified = verify(&card(), "key-unlogged", "key.pub", true).unwrap();
+    assert_eq!((verified.signed_at, verified.log.len()), (None, 0));
+    assert_eq!(verified.covers, Covers::Bytes);
+    let does_not_hold = |card: &str, bundle: &str, key: &str, expected: &str| {
+        check(verify(card, bundle, key, true), expected);
+    };
+    does_not_hold(&card(), "key-unlogged", "other-key.pub", "the signature does not hold");
+    let changed = card().replace("1.2.0", "1.3.0");
+    does_not_hold(&changed, "key-unlogged", "key.pub", "the signature does not hold");
+    does_not_hold(&card(), "anywhere-unlogged", "key.pub", "the signature does not hold");
+    does_not_hold(&card(), "no-entry", "key.pub", "it carries a certificate");
+    let twice = card().replacen("\"version\"", "\"version\":\"0\",\"version\"", 1);
+    does_not_hold(&twice, "key-unlogged", "key.pub", "the name \"version\" is repeated");
+    // What is there of a log must hold.
+    assert_eq!(verify(&card(), "key", "key.pub", true).unwrap().log.len(), 1);
+    let strange = root("other-root.json").unwrap();
+    let key = PublicKey::from_pem(&file("key.pub")).unwrap();
+    let logged = file("key.sigstore.json");
+    check(
+        verify_by_key_alone(card().as_bytes(), &logged, &key, &strange),
+        "the entry in the log does not hold",
+    );
+}
+
+#[test]
 fn a_card_that_can_be_read_in_two_ways_is_not_signed() {
     let trusted = root("root.json").unwrap();
     let evidence = Evidence::Bundle { bundle: file("card.json.sigstore.json"), key: None };
@@ -242,6 +282,8 @@ fn manifests_say_what_of_the_card_they_are_about() {
     let card = file("card.json");
     check(manifest("catalog-other-publisher.json", &card), "the publisher of urn:air:example.org");
     check(manifest("catalog-subdomain.json", &card), "the publisher of urn:air:www.example.com");
+    // A hash that is none is not the same as no hash.
+    check(manifest("catalog-number.json", &card), "what is signed has the hash 7, ");
     check(manifest("catalog.json", b"{}"), "what is signed has the hash");
     let spaced = String::from_utf8(card).unwrap().replace('{', "{ ");
     assert!(manifest("catalog-inside.json", spaced.as_bytes()).is_ok());

@@ -35,7 +35,7 @@ pub(super) async fn look_up(
     let candidate = discover::choose(word, place, &found)?;
     let said = Said::new(run, &add.var);
     let (mut entry, address) = discover::entry(run, candidate, &said)?;
-    discover::admit(&documents, candidate, &address).await?;
+    discover::admit(run, &documents, candidate, &address).await?;
     complete(run, &mut entry);
     let signature = signature::look(run, &documents, candidate).await;
     let text = sheet::text(candidate, &signature, None);

@@ -78,7 +78,7 @@ async fn of_remote(
     let candidate = listed.candidate();
     let said = Said::new(run, &add.var);
     let (mut entry, address) = discover::entry(run, &candidate, &said)?;
-    discover::admit(documents, &candidate, &address).await?;
+    discover::admit(run, documents, &candidate, &address).await?;
     entry.insert("registry".to_owned(), registered(&candidate.shown_name(), &candidate.claim));
     complete(run, &mut entry);
     Ok(Adoptable {

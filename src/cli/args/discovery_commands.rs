@@ -21,7 +21,8 @@ const LONGEST_CARD: usize = 8 << 20;
     note = "Looks at the AI Catalog of the host, at the card beside an endpoint, and at the places \
                where older drafts put them. Each server is a line: name, version, URL, where it was \
                found. All of that is what the documents claim: nothing is connected to. With --json \
-               a line is an object, with the card as it came."
+               a line is an object, with the card as it came unless the document is about several \
+               servers."
 )]
 #[argh(
     note = "A document may take 5 s, and all of them 10 s; with --timeout as long as that says, and \
@@ -80,9 +81,11 @@ pub struct Discover {
 #[argh(note = "`card verify URL|FILE` says whether the card was signed by whom you name: by an \
                identity that an issuer vouches for (--identity and --issuer, compared as they \
                are), by a key (--public-key) or by the owner of a domain (--did). The bundle is \
-               looked for at the card's name with .sigstore.json after it, as `cosign sign-blob \
-               --bundle` can write it. A file is verified without a network. The exit code is 8 \
-               if the card does not count as signed.")]
+               the one of --bundle, else the one that an attestation in --catalog names, else \
+               at the card's name with .sigstore.json after it, as `cosign sign-blob --bundle` \
+               can write it. It must stand in a log of signatures, unless --without-log \
+               takes the word of a key alone (cosign's --tlog-upload=false). A file is verified \
+               without a network. The exit code is 8 if the card does not count as signed.")]
 #[argh(
     note = "With --json it is one object, as of `discover`; with --connect there is one more in it, \
                for what the server says."
@@ -134,6 +137,11 @@ pub struct Card {
     #[argh(option, arg_name = "FILE", from_str_fn(path))]
     pub public_key: Option<PathBuf>,
 
+    /// verify, with --public-key: take the word of the key alone where the bundle stands in no log;
+    /// nobody says when it was signed then
+    #[argh(switch)]
+    pub without_log: bool,
+
     /// verify: the domain whose owner must have signed, as did:web:DOMAIN
     #[argh(option, arg_name = "DID")]
     pub did: Option<String>,
@@ -147,7 +155,8 @@ pub struct Card {
     #[argh(option, arg_name = "FILE", from_str_fn(path))]
     pub trusted_root: Option<PathBuf>,
 
-    /// verify, with --did: the AI Catalog whose entry is signed (default: that of the domain)
+    /// verify: the AI Catalog whose entry is signed (with --did; default: that of the domain), or
+    /// names the bundle in a trust manifest
     #[argh(option, arg_name = "FILE|URL")]
     pub catalog: Option<String>,
 
@@ -238,13 +247,20 @@ impl Card {
         if let (Some(one), Some(other)) = (signers.next(), signers.next()) {
             return Err(UsageError::Contradiction(one, other));
         }
-        let for_did = [
-            ("--catalog", self.catalog.is_some()),
-            ("--did-document", self.did_document.is_some()),
-        ];
+        let for_did = [("--did-document", self.did_document.is_some())];
         let for_bundle =
             [("--bundle", self.bundle.is_some()), ("--trusted-root", self.trusted_root.is_some())];
         match (first_given(&for_did), first_given(&for_bundle)) {
+            _ if self.bundle.is_some() && self.catalog.is_some() && self.did.is_none() => {
+                Err(UsageError::Contradiction("--bundle", "--catalog"))
+            }
+            _ if self.without_log && self.public_key.is_none() => {
+                Err(UsageError::Lonely { flag: "--without-log", needs: "--public-key" })
+            }
+            // Whatever is revoked by its place in a log could be brought without it.
+            _ if self.without_log && self.remember => {
+                Err(UsageError::Contradiction("--without-log", "--remember"))
+            }
             (Some(flag), _) if self.did.is_none() => {
                 Err(UsageError::Lonely { flag, needs: "--did" })
             }
@@ -254,10 +270,11 @@ impl Card {
     }
 
     /// The options of the action `verify`, and whether they are given.
-    fn for_verify(&self) -> [(&'static str, bool); 8] {
+    fn for_verify(&self) -> [(&'static str, bool); 9] {
         [
             ("--identity", self.identity.is_some()),
             ("--public-key", self.public_key.is_some()),
+            ("--without-log", self.without_log),
             ("--did", self.did.is_some()),
             ("--bundle", self.bundle.is_some()),
             ("--trusted-root", self.trusted_root.is_some()),

@@ -42,8 +42,9 @@ keywords! {
 )]
 #[argh(
     note = "`list` shows every server that is known. `show` asks a server what it is, `diff` how \
-               that differs from what was accepted (exit code 8 if it does); neither accepts it. A \
-               server is accepted, changed, revoked, or incomplete: not all of it was accepted yet. \
+               that differs from what was accepted (exit code 8 if it does); neither accepts it. \
+               Only they, `lock` and `card` look who has signed its card; a call does not. A server \
+               is accepted, changed, revoked, or incomplete: not all of it was accepted yet. \
                `accept` takes what was seen last, `add` a server that was never used or was \
                revoked; without --accept they ask at the terminal, and do nothing where there is \
                none. After `revoke` a server is not used any more, and nothing else \

@@ -12,19 +12,23 @@ use crate::cli::output;
 use crate::cli::run::Run;
 use crate::discovery::catalog::{self, NoCatalog};
 use crate::discovery::document::{self, Object};
+use crate::discovery::documents::Document;
 use crate::discovery::lint::{self, Violation};
-use crate::discovery::{Finder, Findings, Place};
+use crate::discovery::{Finder, Findings, Place, Remark};
 use crate::protocol::json;
 use crate::protocol::message::Sent;
 use crate::protocol::params::Members;
 
 /// Prints a line for every rule that is broken.
 pub(super) async fn run(run: &Run<'_>, card: &Card) -> Result<Exit, Error> {
-    let (place, object) = read(run, card).await?;
+    let Checked { place, object, repeats } = read(run, card).await?;
     let found = lint::check(&object);
     let lines = found.iter().map(|violation| line(run, &place, violation) + "\n");
     output::write(run, lines.collect::<String>().as_bytes())?;
     lint::advice(&object).iter().for_each(|advice| run.warn(&format!("{place}: {advice}")));
+    if repeats {
+        run.warn(&format!("{place}: {}, and no signature of it counts", Remark::Repeated));
+    }
     match found.len() {
         0 => Ok(Exit::Ok),
         count => {
@@ -35,12 +39,30 @@ pub(super) async fn run(run: &Run<'_>, card: &Card) -> Result<Exit, Error> {
     }
 }
 
-/// The card, and where it is.
-async fn read(run: &Run<'_>, card: &Card) -> Result<(String, Object), Error> {
+/// A card that is to be checked.
+struct Checked {
+    /// Where it is.
+    place: String,
+    object: Object,
+    /// Whether a member is there twice.
+    repeats: bool,
+}
+
+impl Checked {
+    fn of(document: &Document) -> Checked {
+        Checked {
+            place: document.address.to_string(),
+            object: document.object.as_ref().clone(),
+            repeats: document::repeats(&document.body),
+        }
+    }
+}
+
+async fn read(run: &Run<'_>, card: &Card) -> Result<Checked, Error> {
     let access = access(card);
     let place = discover::place_or_name(run, card.place())?;
     if let Place::File(path) = &place {
-        return from_file(run, path).map(|object| (path.display().to_string(), object));
+        return from_file(run, path);
     }
     if let Place::Registry { .. } | Place::Search(_) = &place {
         let text = "the rules are those of cards; an entry of the registry is none";
@@ -52,7 +74,7 @@ async fn read(run: &Run<'_>, card: &Card) -> Result<(String, Object), Error> {
         let finder = Finder::new(&documents, discover::options(&access));
         match run.unless_over(finder.fetch(address)).await? {
             Ok(document) if catalog::read(&document.object) == Err(NoCatalog::Other) => {
-                return Ok((document.address.to_string(), document.object));
+                return Ok(Checked::of(&document));
             }
             Ok(_) => (),
             Err(_) => {
@@ -64,17 +86,21 @@ async fn read(run: &Run<'_>, card: &Card) -> Result<(String, Object), Error> {
     let found = discover::findings(run, &documents, &place, &access).await?;
     let candidate = discover::choose(card.place(), &place, &found)?;
     match &candidate.document {
-        Some(document) => Ok((document.address.to_string(), document.object.clone())),
+        Some(document) => Ok(Checked::of(document)),
         None => Err(discover::nothing(card.place(), &place, &found)),
     }
 }
 
-fn from_file(run: &Run<'_>, path: &Path) -> Result<Object, Error> {
+fn from_file(run: &Run<'_>, path: &Path) -> Result<Checked, Error> {
     let bytes = discover::read_file(run, path)?;
-    document::read(&bytes).map_err(|malformed| {
-        let text = format!("{}: {malformed}", path.display());
-        Error::new(Exit::Protocol, text).phase(Phase::Config).sent(Sent::No)
-    })
+    let place = path.display().to_string();
+    match document::read(&bytes) {
+        Ok(object) => Ok(Checked { place, object, repeats: document::repeats(&bytes) }),
+        Err(malformed) => {
+            let text = format!("{place}: {malformed}");
+            Err(Error::new(Exit::Protocol, text).phase(Phase::Config).sent(Sent::No))
+        }
+    }
 }
 
 /// `PLACE: /pointer what is wrong`

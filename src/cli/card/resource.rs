@@ -44,6 +44,7 @@ pub(super) async fn find(
         document: None,
         entry: None,
         catalog: None,
+        is_one_of_several: false,
         zone,
         conflict: None,
         digest_holds: None,

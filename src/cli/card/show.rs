@@ -7,7 +7,7 @@ use crate::cli::args::Format;
 use crate::cli::args::discovery_commands::Card;
 use crate::cli::args::usage::first_given;
 use crate::cli::config::file::only_file;
-use crate::cli::consent::hold_publisher;
+use crate::cli::consent::{hold_publisher, known_publisher};
 use crate::cli::discover::signature::{self, Signature};
 use crate::cli::discover::{self, Access, Asked, Said, Stranger, sheet};
 use crate::cli::errors::{Error, Phase};
@@ -51,7 +51,7 @@ pub(super) async fn run(
         Format::Json => output::write_line(run, &json(candidate, &signature, shown))?,
         _ => output::write(run, sheet::text(candidate, &signature, shown).as_bytes())?,
     }
-    hold(run, card.place(), &signature)?;
+    hold(run, card, &signature).await?;
     match live {
         Some(Err(error)) => Err(error),
         Some(Ok(asked)) => discover::heed(run, &asked.differing).map(|()| Exit::Ok),
@@ -59,15 +59,21 @@ pub(super) async fn run(
     }
 }
 
-/// Holds who has signed the card of a server of the configuration against who had.
-fn hold(run: &Run<'_>, word: &str, signature: &Signature) -> Result<(), Error> {
+/// Holds who has signed the card of a server of the configuration against who had, where that stood.
+async fn hold(run: &Run<'_>, card: &Card, signature: &Signature) -> Result<(), Error> {
     let overrides = only_file(run);
-    let Ok(Word::Name { .. }) = Word::parse(word) else { return Ok(()) };
-    match (config::resolve(word, run.env, &overrides), signature.publisher()) {
-        (Ok(resolved), Some(publisher)) if resolved.definition.card.is_some() => {
-            hold_publisher(run, &resolved, &overrides, publisher)
-        }
-        _ => Ok(()),
+    let Ok(Word::Name { .. }) = Word::parse(card.place()) else { return Ok(()) };
+    let Ok(resolved) = config::resolve(card.place(), run.env, &overrides) else { return Ok(()) };
+    let Some(url) = &resolved.definition.card else { return Ok(()) };
+    let known = known_publisher(run, &resolved, &overrides)?;
+    let is_listed = known.as_ref().is_some_and(|known| known.catalog.is_some());
+    let publisher = match is_listed && !card.offline {
+        true => discover::publisher(run, url, known.as_ref()).await,
+        false => signature.publisher(),
+    };
+    match publisher {
+        Some(publisher) => hold_publisher(run, &resolved, &overrides, publisher),
+        None => Ok(()),
     }
 }
 
@@ -93,7 +99,7 @@ async fn ask(
 ) -> Result<Asked, Error> {
     let said = Said::new(run, &card.var);
     let (entry, address) = discover::entry(run, candidate, &said)?;
-    discover::admit(documents, candidate, &address).await?;
+    discover::admit(run, documents, candidate, &address).await?;
     let is_named = discover::is_named(place, &address);
     if let (false, Some(flag)) = (is_named, credentials(run)) {
         let text = format!("{flag} is for {}, and the card leads to {address}", card.place());

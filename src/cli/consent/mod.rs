@@ -19,7 +19,7 @@ mod publisher;
 mod refusal;
 mod survey;
 
-pub(super) use publisher::hold_publisher;
+pub(super) use publisher::{hold_publisher, known_publisher};
 pub(super) use refusal::no_lock;
 
 use std::collections::BTreeSet;

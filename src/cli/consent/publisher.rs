@@ -9,7 +9,7 @@ use crate::cli::errors::Error;
 use crate::cli::policy;
 use crate::cli::run::Run;
 use crate::config::{Overrides, Resolved};
-use crate::trust::pins::{Facets, Mode, Publisher, Use};
+use crate::trust::pins::{Action, Change, Facets, Mode, Publisher, Use};
 
 /// Holds who has signed the card of a server against who had, and remembers who has. Of a server that
 /// is not known yet it is the first thing that is known.
@@ -37,11 +37,25 @@ pub(in crate::cli) fn hold_publisher(
     let observed = Facets { publisher: consent.observed.publisher.clone(), ..Facets::default() };
     let verdict =
         consent.record.as_ref().map(|record| record.judge(&observed, consent.mode, &Use::new()));
+    let is_told = |(_, action): &&(Change, Action)| *action < Action::Block;
+    let news: Vec<_> = verdict.iter().flat_map(|it| &it.changes).filter(is_told).collect();
+    consent.news(&news).iter().for_each(|text| run.warn(text));
     consent.save();
     match verdict {
         Some(verdict) if !verdict.blocking().is_empty() => Err(consent.refused(&verdict)),
         _ => Ok(()),
     }
+}
+
+/// Who is known to have signed the card of a server.
+pub(in crate::cli) fn known_publisher(
+    run: &Run<'_>,
+    resolved: &Resolved,
+    overrides: &Overrides,
+) -> Result<Option<Publisher>, Error> {
+    let mut consent = Consent::unchecked(run, resolved, overrides, policy::load(run)?);
+    consent.load()?;
+    Ok(consent.record.and_then(|record| record.accepted.publisher))
 }
 
 impl Consent<'_> {
@@ -52,7 +66,7 @@ impl Consent<'_> {
         let says_something = match known {
             None => !publisher.is_none(),
             Some(known) => {
-                let is_gone = publisher.is_none() && known.is_beside_the_card();
+                let is_gone = known.is_missing_from(&publisher);
                 known.is_none() || known.kind == publisher.kind || is_gone
             }
         };

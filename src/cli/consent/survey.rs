@@ -5,8 +5,10 @@ use std::path::Path;
 use super::Consent;
 use crate::cli::catalog::Catalog;
 use crate::cli::contact::Contact;
-use crate::cli::errors::Error;
+use crate::cli::errors::{Error, Phase};
+use crate::cli::exit::Exit;
 use crate::cli::{discover, listing};
+use crate::protocol::message::Sent;
 use crate::trust::pins::{Action, Facets, Mode, State, Use, compare, of_definition};
 
 impl Contact<'_> {
@@ -22,18 +24,34 @@ impl Contact<'_> {
             Err(error) => return Err(error),
         }
         self.note_auth();
-        self.note_publisher().await;
+        self.note_publisher().await?;
         self.watcher.consent.check()
     }
 
     /// Looks who has signed the card that the definition of this server was made from, if it was made
     /// from one.
-    async fn note_publisher(&mut self) {
+    ///
+    /// # Errors
+    /// When that cannot be told now, it was known, and only what was accepted is used: then not to know
+    /// it is no pass.
+    async fn note_publisher(&mut self) -> Result<(), Error> {
         let consent = &mut self.watcher.consent;
-        let Some(card) = consent.resolved.definition.card.clone() else { return };
-        if let Some(publisher) = discover::publisher(self.run, &card).await {
-            consent.note_publisher(publisher);
+        let Some(card) = consent.resolved.definition.card.clone() else { return Ok(()) };
+        let known = consent.record.as_ref().and_then(|record| record.accepted.publisher.clone());
+        let locked = consent.locked.as_ref().and_then(|locked| locked.publisher.clone());
+        let known = locked.or(known);
+        match discover::publisher(self.run, &card, known.as_ref()).await {
+            Some(publisher) => consent.note_publisher(publisher),
+            None if consent.mode == Mode::Strict && known.is_some_and(|it| !it.is_none()) => {
+                let text = format!("who has signed the card of this server cannot be told: {card}");
+                let error = Error::new(Exit::Unreachable, text).phase(Phase::Trust).sent(Sent::No);
+                return Err(error
+                    .retryable(true)
+                    .hint("that is an error because trust is strict here"));
+            }
+            None => {}
         }
+        Ok(())
     }
 }
 

@@ -159,8 +159,10 @@ pub(in crate::cli) fn options(access: &Access<'_>) -> Options {
 }
 
 /// Makes sure that the server of a candidate may be contacted: the document that names it must not
-/// lead to where only we can reach, and must be the one that the catalog lists.
+/// lead to where only we can reach, and must be the one that the catalog lists. Where only the user's
+/// word counts, it must also be as the catalog says.
 pub(in crate::cli) async fn admit(
+    run: &Run<'_>,
     documents: &Documents,
     candidate: &Candidate,
     address: &Address,
@@ -169,6 +171,12 @@ pub(in crate::cli) async fn admit(
     if candidate.digest_holds == Some(false) {
         let name = visible(&candidate.shown_name());
         return Err(refused(format!("the card of {name} is not the one that the catalog lists")));
+    }
+    let differing = candidate.contradictions();
+    if !differing.is_empty() && is_strict(run)? {
+        let told: Vec<_> = differing.iter().map(|it| visible(&it.to_string())).collect();
+        let text = format!("the card is not as the catalog says: {}", told.join("; "));
+        return Err(refused(text).hint("that is an error because trust is strict here"));
     }
     match documents.admits(address, candidate.zone).await {
         Ok(()) => Ok(()),
@@ -250,5 +258,29 @@ fn ago(age: Duration) -> String {
         seconds @ 120..=7199 => format!("{} min", seconds / 60),
         seconds @ 7200..=172_799 => format!("{} h", seconds / 3600),
         seconds => format!("{} days", seconds / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_named_with_all_that_lies_below_it_and_no_other() {
+        let check = |word: &str, url: &str, expected: bool| {
+            let place = Place::parse(word).unwrap();
+            assert_eq!(is_named(&place, &Address::parse(url).unwrap()), expected, "{word} {url}");
+        };
+        check("example.com", "https://example.com/mcp", true);
+        check("example.com", "https://mcp.example.com:8443/", true);
+        check("https://example.com/mcp", "https://EXAMPLE.com./x", false);
+        check("example.com", "https://notexample.com/", false);
+        check("example.com", "https://example.com.evil.example/", false);
+        // Whether they belong together, only a list of public suffixes could tell.
+        check("a.example.com", "https://b.example.com/", false);
+        check("mcp.example.com", "https://example.com/", false);
+        check("127.0.0.1", "http://1.127.0.0.1.example/", false);
+        check("registry:com.example/weather", "https://example.com/", false);
+        check("./card.json", "https://example.com/", false);
     }
 }

@@ -1,5 +1,6 @@
 //! When nothing was found, or more than one thing where one is needed.
 
+use std::collections::HashSet;
 use std::fmt::Write;
 
 use super::line;
@@ -9,6 +10,7 @@ use crate::discovery::documents::Miss;
 use crate::discovery::{Candidate, Findings, Place};
 use crate::net::FetchError;
 use crate::protocol::message::Sent;
+use crate::protocol::visible::visible;
 
 /// How many places and servers an error lists.
 const LISTED: usize = 20;
@@ -57,11 +59,24 @@ pub(in crate::cli) fn choose<'f>(
         [one] => Ok(one),
         several => {
             let mut text = format!("{} servers were found at {word}:", several.len());
+            let mut names = HashSet::new();
+            // What stands in no catalog has no other name.
+            let mut listed = several.iter().filter(|candidate| candidate.entry.is_some());
+            let is_twice = listed.any(|candidate| !names.insert(candidate.shown_name()));
             for candidate in several.iter().take(LISTED) {
                 let _ = write!(text, "\n{}", line::columns(candidate)[..3].join("  "));
+                if let (true, Some(entry)) = (is_twice, &candidate.entry) {
+                    let _ = write!(text, "  {}", visible(&entry.identifier));
+                }
+            }
+            if LISTED < several.len() {
+                let _ = write!(text, "\nand {} more", several.len() - LISTED);
             }
             let error = Error::new(Exit::Usage, text).phase(Phase::Usage).sent(Sent::No);
-            Err(error.hint("--entry NAME says which one"))
+            Err(error.hint(match is_twice {
+                true => "--entry IDENTIFIER says which one",
+                false => "--entry NAME says which one",
+            }))
         }
     }
 }

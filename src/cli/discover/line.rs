@@ -1,5 +1,7 @@
 //! A server that was found, on one line.
 
+use std::borrow::Cow;
+
 use super::signature::Signature;
 use crate::discovery::claim::{Binding, Remote};
 use crate::discovery::documents::Document;
@@ -9,6 +11,9 @@ use crate::discovery::{Candidate, Claim};
 use crate::protocol::json;
 use crate::protocol::params::Members;
 use crate::protocol::visible::visible;
+
+/// How much of a column is shown, in characters.
+const LONGEST: usize = 300;
 
 /// The remote that would be used: the first of Streamable HTTP, else the first.
 pub(in crate::cli) fn remote_of(claim: &Claim) -> Option<&Remote> {
@@ -26,7 +31,18 @@ pub(super) fn columns(candidate: &Candidate) -> Vec<String> {
         candidate.way.word().to_owned(),
         notes(candidate).join("; "),
     ];
-    columns.iter().map(|column| visible(column.trim())).collect()
+    columns.iter().map(|column| visible(&cut(column.trim(), LONGEST))).collect()
+}
+
+/// The beginning of a text that is longer than people read.
+pub(super) fn cut(text: &str, longest: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(longest) {
+        None => text.into(),
+        Some((end, _)) => {
+            let more = text[end..].chars().count();
+            format!("{}… ({more} characters more)", &text[..end]).into()
+        }
+    }
 }
 
 fn notes(candidate: &Candidate) -> Vec<String> {
@@ -49,6 +65,7 @@ fn notes(candidate: &Candidate) -> Vec<String> {
     if candidate.digest_holds == Some(false) {
         notes.push("not the card that the catalog lists".to_owned());
     }
+    notes.extend(candidate.contradictions().iter().map(ToString::to_string));
     notes.extend(claim.remarks.iter().map(ToString::to_string));
     notes
 }
@@ -90,7 +107,10 @@ pub(in crate::cli) fn json(candidate: &Candidate, signature: &Signature) -> Stri
     members.push("notes", &json::strings(notes(candidate)));
     if let Some(document) = &candidate.document {
         members.push("document", &json::string(document.address.as_str()));
-        members.push("card", &verbatim(document));
+        // Else a list of a thousand servers would be there a thousand times.
+        if !candidate.is_one_of_several {
+            members.push("card", &verbatim(document));
+        }
     }
     members.finish()
 }
@@ -135,6 +155,6 @@ fn push_texts(members: &mut Members, claim: &Claim) {
 fn verbatim(document: &Document) -> String {
     match std::str::from_utf8(&document.body) {
         Ok(text) if !text.is_empty() => text.trim_start_matches('\u{feff}').trim().to_owned(),
-        _ => serde_json::to_string(&document.object).expect("a JSON value always serializes"),
+        _ => serde_json::to_string(&*document.object).expect("a JSON value always serializes"),
     }
 }

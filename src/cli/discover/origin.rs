@@ -7,6 +7,7 @@ use crate::cli::config::file::only_file;
 use crate::cli::run::Run;
 use crate::config::{self, Target};
 use crate::discovery::compare::Difference;
+use crate::discovery::documents::Miss;
 use crate::discovery::{Candidate, Place};
 use crate::net::Address;
 use crate::trust::pins::Publisher;
@@ -49,16 +50,41 @@ pub(in crate::cli) async fn origin(
     Some(Origin { card, differing: asked.differing })
 }
 
-/// Who has signed a card; `None` when that cannot be told now.
-pub(in crate::cli) async fn publisher(run: &Run<'_>, card: &str) -> Option<Publisher> {
-    let address = Address::parse(card).ok()?;
-    let access = Access { allow_http: !address.is_tls(), ..Access::default() };
-    let mut documents = documents(run, &access).ok()?;
-    documents.takes_stale = false;
-    let found = findings(run, &documents, &Place::Document(address), &access).await.ok()?;
-    let Some(candidate) = found.candidates.first() else {
-        run.warn(&format!("who has signed the card of this server cannot be told: {card}"));
-        return None;
+/// The longest catalog that is looked into for one card, in bytes.
+const CATALOG_LIMIT: usize = 4 << 20;
+
+/// Who has signed a card, as far as what lies beside it tells, or the catalog that said so when it was
+/// `known`; `None` when that cannot be told now.
+pub(in crate::cli) async fn publisher(
+    run: &Run<'_>,
+    card: &str,
+    known: Option<&Publisher>,
+) -> Option<Publisher> {
+    let catalog = known.and_then(|known| known.catalog.as_deref());
+    let address = Address::parse(catalog.unwrap_or(card)).ok()?;
+    let access = Access {
+        allow_http: !address.is_tls(),
+        only: catalog.map(|_| card),
+        max_card_bytes: catalog.map(|_| CATALOG_LIMIT),
+        ..Access::default()
     };
-    signature::look(run, &documents, candidate).await.publisher()
+    let documents = documents(run, &access).ok()?.checked();
+    let found = findings(run, &documents, &Place::Document(address.clone()), &access).await.ok()?;
+    let first = found.tried.first().and_then(|tried| tried.miss.as_ref());
+    let told = match found.candidates.first() {
+        Some(candidate) if candidate.document.is_some() => {
+            let found = signature::look(run, &documents, candidate).await.publisher();
+            found.map(|it| if it.is_none() { it.found_in(catalog) } else { it })
+        }
+        // The catalog is there, and does not list the card any more, or it is gone.
+        None if catalog.is_some() && first.is_none_or(Miss::is_absence) => {
+            Some(Publisher::none().found_in(catalog))
+        }
+        _ => None,
+    };
+    if told.is_none() && (known.is_some() || found.candidates.is_empty()) {
+        let text = format!("who has signed the card of this server cannot be told now: {address}");
+        run.warn(&text);
+    }
+    told
 }

@@ -53,11 +53,14 @@ pub(super) async fn listed(
 /// The error for what the registry does not know.
 pub(in crate::cli) fn unregistered(name: &str, registry: &Address, miss: &Miss) -> Error {
     let exit = match miss {
-        Miss::Malformed(_) | Miss::NotJson => Exit::Protocol,
+        Miss::Malformed(_) | Miss::NotJson | Miss::OtherServer { .. } => Exit::Protocol,
         _ => Exit::Unreachable,
     };
     let text = match miss {
         Miss::Status(404 | 410) => format!("{} has no server {name}", registry.host_and_port()),
+        Miss::OtherServer { .. } => {
+            format!("{} was asked for {name}, and {miss}", registry.host_and_port())
+        }
         miss => format!("{} could not be asked for {name}: {miss}", registry.host_and_port()),
     };
     let error = Error::new(exit, text).phase(Phase::Connect).sent(Sent::No);

@@ -1,5 +1,6 @@
 //! A card for people: what is claimed, by whom, and what the server says to that.
 
+use super::line::cut;
 use super::live::Asked;
 use super::signature::Signature;
 use crate::discovery::claim::{Input, Remote};
@@ -11,17 +12,25 @@ use crate::protocol::visible::visible;
 /// How wide the column of names is.
 const NAMES: usize = 13;
 
+/// How much of a text is shown, in characters.
+const LONGEST: usize = 1000;
+
 /// Rows of a name and a value. No value can pass for a row, and nothing in one is hidden.
 #[derive(Default)]
 struct Sheet(String);
 
 impl Sheet {
     fn line(&mut self, text: &str) {
-        self.0.push_str(visible(text).trim_end());
+        self.0.push_str(visible(&cut(text, LONGEST)).trim_end());
         self.0.push('\n');
     }
 
     fn row(&mut self, name: &str, value: &str) {
+        self.whole(name, &cut(value.trim(), LONGEST));
+    }
+
+    /// A row of which nothing may be left out.
+    fn whole(&mut self, name: &str, value: &str) {
         let value = visible(value.trim());
         if !value.is_empty() {
             self.0.push_str(&format!("{name:<NAMES$}{value}\n"));
@@ -83,7 +92,7 @@ pub(in crate::cli) fn package(
     let mut sheet = Sheet::default();
     about(&mut sheet, claim.shown_name(), claim);
     sheet.row("package", &format!("{} {}", package.kind.word(), package.identifier));
-    sheet.row("runs", words);
+    sheet.whole("runs", words);
     for (name, variable) in &package.environment {
         sheet.row("  variable", &input(name, variable));
     }
@@ -113,7 +122,7 @@ fn remote(sheet: &mut Sheet, remote: &Remote) {
         true => String::new(),
         false => format!("; {}", remote.versions.join(", ")),
     };
-    sheet.row("endpoint", &format!("{} ({}{versions})", remote.url, remote.binding.word()));
+    sheet.whole("endpoint", &format!("{} ({}{versions})", remote.url, remote.binding.word()));
     for (name, variable) in &remote.variables {
         sheet.row("  variable", &input(name, variable));
     }
@@ -190,5 +199,8 @@ fn source(sheet: &mut Sheet, candidate: &Candidate, signature: &Signature) {
         Some(false) => sheet.row("hash", "is NOT the one that the catalog lists"),
         None => (),
     }
+    let differing = candidate.contradictions();
+    differing.iter().for_each(|it| sheet.row("differs", &it.to_string()));
     sheet.row("signature", &signature.text());
+    signature.whence().iter().for_each(|whence| sheet.row("  found", &whence.to_string()));
 }

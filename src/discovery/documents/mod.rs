@@ -14,6 +14,7 @@ mod outcome;
 mod shelf;
 
 use std::cell::{Cell, RefCell};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use http::header::{ETAG, HeaderMap, HeaderName, LAST_MODIFIED, LINK};
@@ -89,13 +90,13 @@ pub struct Documents {
     tried: RefCell<Vec<Tried>>,
 }
 
-/// A document.
+/// A document. Many servers may stand in one, each of which has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
     /// What is in it.
-    pub object: Object,
+    pub object: Arc<Object>,
     /// It, byte for byte.
-    pub body: Vec<u8>,
+    pub body: Arc<[u8]>,
     /// What was asked for.
     pub requested: Address,
     /// Where it came from, after redirects.
@@ -145,6 +146,14 @@ impl Documents {
             requests: Cell::new(0),
             tried: RefCell::default(),
         }
+    }
+
+    /// The same, but that the hosts are asked whether what is stored is still good: for who wants to know
+    /// what has changed.
+    #[must_use]
+    pub fn checked(self) -> Documents {
+        let reuse = if self.reuse == Reuse::Fresh { Reuse::Checked } else { self.reuse };
+        Documents { reuse, takes_stale: false, ..self }
     }
 
     /// Every place that was looked at, in its order.
@@ -382,7 +391,8 @@ impl Found {
         if !label.is_json {
             return Err(Miss::NotJson);
         }
-        let object = document::read(&body).map_err(Miss::Malformed)?;
+        let object = Arc::new(document::read(&body).map_err(Miss::Malformed)?);
+        let body = body.into();
         let zone = label.zone();
         let address = Address::parse(&label.final_url).unwrap_or_else(|_| self.requested.clone());
         Ok(Document { object, body, requested: self.requested, address, zone, origin: self.origin })

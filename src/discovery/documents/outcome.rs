@@ -25,6 +25,13 @@ pub enum Miss {
     Malformed(Malformed),
     /// It says nothing that is wanted here.
     Other(&'static str),
+    /// A registry was asked for one server, and answered about another.
+    OtherServer {
+        /// In what it is another: its name, or its version.
+        what: &'static str,
+        /// What the answer has there.
+        said: Option<String>,
+    },
     /// It could not be fetched.
     Failed(FetchError),
     /// It is not stored, and nobody is to be asked.
@@ -41,6 +48,11 @@ impl Miss {
             Miss::Status(status) => matches!(status, 429 | 502..=504),
             _ => false,
         }
+    }
+
+    /// Whether the host says that there is nothing of the kind, and not that it cannot tell.
+    pub fn is_absence(&self) -> bool {
+        matches!(self, Miss::Status(404 | 410) | Miss::Other(_))
     }
 
     /// Whether the host as a whole is the reason, so that its other documents are missing as well.
@@ -67,6 +79,15 @@ impl fmt::Display for Miss {
             Miss::NotJson => f.write_str("no JSON document"),
             Miss::Malformed(malformed) => malformed.fmt(f),
             Miss::Other(what) => f.write_str(what),
+            Miss::OtherServer { what: "name", said: Some(said) } => {
+                write!(f, "it answered about {said:?}")
+            }
+            Miss::OtherServer { what, said: Some(said) } => {
+                write!(f, "it answered about {what} {said:?}")
+            }
+            Miss::OtherServer { what, said: None } => {
+                write!(f, "it answered about a server without a {what}")
+            }
             Miss::Failed(error) => error.fmt(f),
             Miss::Offline => f.write_str("not stored"),
             Miss::Spent => f.write_str("not asked for: the limit for one command is reached"),

@@ -1,9 +1,7 @@
 //! From documents to servers: catalogs are opened, pointers followed, hashes compared.
 
-use std::sync::Arc;
-
 use super::super::catalog::{self, Entry, Kind, NoCatalog};
-use super::super::claim::Claim;
+use super::super::claim::{Claim, Remark};
 use super::super::document;
 use super::super::documents::{Document, Miss};
 use super::super::normalise::{Normal, normalise};
@@ -77,13 +75,13 @@ impl Finder<'_> {
         let place = &document.address;
         findings.notes.extend(catalog.faults.iter().map(|fault| format!("{place}: {fault}")));
         let (mut nested, mut cards) = (Vec::new(), Vec::new());
-        let bytes: Arc<[u8]> = document.body.as_slice().into();
-        let signed = |entry: &Entry| entry.has_manifest.then(|| bytes.clone());
+        let is_clear = !document::repeats(&document.body);
+        let signed = |entry: &Entry| entry.has_manifest.then(|| document.clone());
         for entry in catalog.entries {
             match (&entry.place, entry.kind) {
                 (catalog::Place::Data(data), Kind::Card) => {
                     let mut embedded = self.embedded(data, document, way);
-                    let holds = value_holds(&entry, data, &document.body);
+                    let holds = value_holds(&entry, data, is_clear);
                     for candidate in &mut embedded {
                         candidate.catalog = signed(&entry);
                         candidate.entry = Some(entry.clone());
@@ -102,10 +100,12 @@ impl Finder<'_> {
             }
         }
         if let Some(wanted) = self.wanted {
-            let is_meant = |entry: &Entry| bare(entry, document, way).is_called(wanted);
+            let is_meant = |(entry, address): &(Entry, Address)| {
+                address.as_str() == wanted || bare(entry, document, way).is_called(wanted)
+            };
             // A name that only the card has is found by fetching them all.
-            if cards.iter().any(|(entry, _)| is_meant(entry)) {
-                cards.retain(|(entry, _)| is_meant(entry));
+            if cards.iter().any(is_meant) {
+                cards.retain(is_meant);
             }
         }
         for several in cards.chunks(SIDE_BY_SIDE) {
@@ -154,11 +154,12 @@ impl Finder<'_> {
 
     /// A card or a document of an older form. A card that it points to is fetched, once.
     pub(super) async fn take_card(&self, document: &Document, way: Way, findings: &mut Findings) {
-        let Some(Normal { claims, pointer }) = normalise(&document.object, Some(&document.address))
-        else {
-            return;
+        let Some(Normal { claims, pointer }) = read(document) else { return };
+        let is_one_of_several = 1 < claims.len();
+        let of = |claim: &Claim| Candidate {
+            is_one_of_several,
+            ..Candidate::of(claim.clone(), way, document)
         };
-        let of = |claim: &Claim| Candidate::of(claim.clone(), way, document);
         let target = pointer.as_deref().and_then(|it| document.address.join(it).ok());
         let is_needed = claims.iter().all(|claim| !claim.form.is_current());
         let Some(target) = target.filter(|target| is_needed && *target != document.address) else {
@@ -170,8 +171,7 @@ impl Finder<'_> {
         let card = self.documents.get(&target, source, self.card()).await.ok();
         let pointed = card.as_ref().and_then(|card| {
             // It points nowhere any more.
-            let normal = normalise(&card.object, Some(&card.address))?;
-            Some((card, normal.claims.into_iter().next()?))
+            Some((card, read(card)?.claims.into_iter().next()?))
         });
         let Some((card, claim)) = pointed else {
             findings.candidates.extend(claims.iter().map(of));
@@ -186,6 +186,15 @@ impl Finder<'_> {
     }
 }
 
+/// What a document says about servers, and whether others may read another thing in it.
+fn read(document: &Document) -> Option<Normal> {
+    let mut normal = normalise(&document.object, Some(&document.address))?;
+    if document::repeats(&document.body) {
+        normal.claims.iter_mut().for_each(|claim| claim.remarks.push(Remark::Repeated));
+    }
+    Some(normal)
+}
+
 /// Whether the hash in an entry is that of the bytes of a document; `None` when it has none. A document
 /// that can be read in two ways has no hash that says anything.
 fn digest_holds(entry: &Entry, body: &[u8]) -> Option<bool> {
@@ -193,11 +202,12 @@ fn digest_holds(entry: &Entry, body: &[u8]) -> Option<bool> {
     Some(*said == Digest::of(body).to_string() && !document::repeats(body))
 }
 
-/// The same for what stands in the entry itself: the hash is that of its value (RFC 8785).
-fn value_holds(entry: &Entry, data: &document::Object, catalog: &[u8]) -> Option<bool> {
+/// The same for what stands in the entry itself, in a catalog that can be read in one way: the hash is
+/// that of its value (RFC 8785).
+fn value_holds(entry: &Entry, data: &document::Object, is_clear: bool) -> Option<bool> {
     let said = entry.digest.as_ref()?;
     let text = serde_json::to_string(data).expect("a JSON value always serializes");
-    let value = canonical(&text).ok().filter(|_| !document::repeats(catalog));
+    let value = canonical(&text).ok().filter(|_| is_clear);
     Some(value.is_some_and(|value| *said == Digest::of(value.as_bytes()).to_string()))
 }
 

@@ -1,5 +1,7 @@
 //! The places of a host, one after the other until something is found.
 
+use std::sync::Arc;
+
 use super::super::document;
 use super::super::documents::{Document, Miss};
 use super::super::links;
@@ -131,10 +133,8 @@ impl Finder<'_> {
         way: Way,
     ) -> Vec<Candidate> {
         let normal = super::normalise(data, Some(&catalog.address)).unwrap_or_default();
-        let of = |claim| Candidate {
-            document: Some(Document { object: data.clone(), body: Vec::new(), ..catalog.clone() }),
-            ..Candidate::of(claim, way, catalog)
-        };
-        normal.claims.into_iter().map(of).collect()
+        let (object, body) = (Arc::new(data.clone()), Arc::default());
+        let document = Document { object, body, ..catalog.clone() };
+        normal.claims.into_iter().map(|claim| Candidate::of(claim, way, &document)).collect()
     }
 }

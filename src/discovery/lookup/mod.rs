@@ -11,11 +11,11 @@ mod cards;
 mod host;
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::catalog::{self, Entry};
 use super::claim::Claim;
+use super::compare::{Contradiction, contradictions};
 use super::document::{self, Malformed};
 use super::documents::{Document, Documents, Miss, Origin, Tried, Wanted};
 use super::normalise::normalise;
@@ -59,8 +59,10 @@ pub struct Candidate {
     pub document: Option<Document>,
     /// The entry of the catalog, if one led here.
     pub entry: Option<Entry>,
-    /// The catalog, byte for byte, if a trust manifest stands in the entry.
-    pub catalog: Option<Arc<[u8]>>,
+    /// The catalog, if a trust manifest stands in the entry.
+    pub catalog: Option<Document>,
+    /// Whether its document is about other servers, too.
+    pub is_one_of_several: bool,
     /// How near the one who claims it is.
     pub zone: Zone,
     /// Where a manifest and the card that it points to disagree.
@@ -188,6 +190,7 @@ pub fn read_file(path: PathBuf, body: Vec<u8>) -> Result<Findings, Malformed> {
         document: None,
         entry: None,
         catalog: None,
+        is_one_of_several: false,
         // The user's own file, which may name anything that the user may.
         zone: Zone::Loopback,
         conflict: None,
@@ -208,6 +211,7 @@ impl Candidate {
             document: Some(document.clone()),
             entry: None,
             catalog: None,
+            is_one_of_several: false,
             conflict: None,
             digest_holds: None,
         }
@@ -222,7 +226,8 @@ impl Candidate {
         name.unwrap_or("(no name)").to_owned()
     }
 
-    /// Whether that is one of its names: of the card, of the catalog, whole or their last part.
+    /// Whether that is one of its names: of the card, of the catalog, whole or their last part, or the
+    /// URL of the card.
     pub fn is_called(&self, name: &str) -> bool {
         let entry = self.entry.as_ref();
         let names = [
@@ -232,13 +237,20 @@ impl Candidate {
             entry.and_then(|entry| entry.display_name.as_deref()),
         ];
         let is_end = |known: &str| known.rsplit(['/', ':']).next() == Some(name);
-        names.into_iter().flatten().any(|known| known == name || is_end(known))
+        let is_place = self.document.as_ref().is_some_and(|it| it.requested.as_str() == name);
+        is_place || names.into_iter().flatten().any(|known| known == name || is_end(known))
     }
 
     /// Whether one of its remotes is this endpoint.
     fn has_endpoint(&self, endpoint: &Address) -> bool {
         let same = |url: &str| Address::parse(url).is_ok_and(|address| is_same(&address, endpoint));
         self.claim.remotes.iter().any(|remote| same(&remote.url))
+    }
+
+    /// Where the catalog that lists the card contradicts it.
+    pub fn contradictions(&self) -> Vec<Contradiction> {
+        let entry = self.entry.as_ref().filter(|_| self.document.is_some());
+        entry.map(|entry| contradictions(entry, &self.claim)).unwrap_or_default()
     }
 
     /// Where the document came from.

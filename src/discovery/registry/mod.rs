@@ -16,6 +16,7 @@ pub use argv::{Command, Unbuildable, command, programs};
 pub use package::{Kind, Package};
 
 use crate::config::OFFICIAL_REGISTRY;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -41,6 +42,9 @@ const VERSION: Duration = Duration::from_secs(24 * 3600);
 
 /// How long it is known what a search finds.
 const SEARCH: Duration = Duration::from_secs(600);
+
+/// What the API calls the latest version.
+const NEWEST: &str = "latest";
 
 /// How many servers a page has, and the longest page in bytes.
 const PAGE: usize = 100;
@@ -83,21 +87,37 @@ pub async fn look_up(
     name: &str,
     version: Option<&str>,
 ) -> Result<Listed, Miss> {
+    let version = version.filter(|version| *version != NEWEST);
     let unsaid = if version.is_some() { VERSION } else { LATEST };
     let wanted = Wanted { accept: "application/json", limit: LIMIT, unsaid };
-    let (name, version) = (encoded(name), encoded(version.unwrap_or("latest")));
+    let path = format!("{}/versions/{}", encoded(name), encoded(version.unwrap_or(NEWEST)));
     let mut missed = Miss::Other("no such server");
     for api in ["v0.1", "v0"] {
         let base = registry.as_str().trim_end_matches('/');
-        let url = format!("{base}/{api}/servers/{name}/versions/{version}");
+        let url = format!("{base}/{api}/servers/{path}");
         let Ok(address) = Address::parse(&url) else { continue };
         match documents.get(&address, Source::User, wanted).await {
-            Ok(document) => return Ok(read(document)),
+            Ok(document) => {
+                let listed = read(document);
+                return check_answer(&listed.claim, name, version).map(|()| listed);
+            }
             Err(miss @ Miss::Status(404 | 410)) => missed = miss,
             Err(miss) => return Err(miss),
         }
     }
     Err(missed)
+}
+
+/// Makes sure that the answer is about the server that was asked for: what follows from it is shown and
+/// remembered under that name.
+fn check_answer(claim: &Claim, name: &str, version: Option<&str>) -> Result<(), Miss> {
+    let pairs = [("name", Some(name), &claim.name), ("version", version, &claim.version)];
+    for (what, asked, said) in pairs {
+        if asked.is_some() && asked != said.as_deref() {
+            return Err(Miss::OtherServer { what, said: said.clone() });
+        }
+    }
+    Ok(())
 }
 
 /// Looks for servers by a text. All pages are taken, as far as one command may ask.
@@ -123,7 +143,8 @@ pub async fn search(
         let servers = page.object.get("servers").and_then(Value::as_array);
         let servers = servers.into_iter().flatten().filter_map(Value::as_object);
         found.extend(servers.map(|server| {
-            read(Document { object: server.clone(), body: Vec::new(), ..page.clone() })
+            let (object, body) = (Arc::new(server.clone()), Arc::default());
+            read(Document { object, body, ..page.clone() })
         }));
         let metadata = object(&page.object, &["metadata"]);
         let next = metadata.and_then(|it| text(it, &["nextCursor", "next_cursor"]));

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::Mode;
-use super::facets::{Facets, Package, Publisher};
+use super::facets::{Facets, Package};
+use super::publisher::Publisher;
 
 /// What a difference leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,6 +51,13 @@ pub enum Change {
     /// Somebody else has signed its card, or nobody.
     Publisher {
         /// Who it was.
+        was: Publisher,
+        /// Who it is.
+        is: Publisher,
+    },
+    /// The same publisher has signed its card for another release.
+    Release {
+        /// Who it was, with the release.
         was: Publisher,
         /// Who it is.
         is: Publisher,
@@ -146,7 +154,10 @@ impl Change {
             Change::NewTool { name } if used.contains(name) => Action::Tell,
             Change::Tool { .. } | Change::NewTool { .. } => Action::Warn,
             Change::MoreCapabilities(_) | Change::Instructions => Action::Warn,
-            Change::Path { .. } | Change::Version { .. } | Change::Signed { .. } => Action::Tell,
+            Change::Path { .. }
+            | Change::Version { .. }
+            | Change::Release { .. }
+            | Change::Signed { .. } => Action::Tell,
             // Whoever is not shown any more what it does cannot tell whether it still does that.
             Change::NoTool { name } if used.contains(name) => Action::Block,
             Change::NoTool { .. }
@@ -208,10 +219,13 @@ fn compare_places(accepted: &Facets, now: &Facets, changes: &mut Vec<Change>) {
 }
 
 fn compare_people(accepted: &Facets, now: &Facets, changes: &mut Vec<Change>) {
-    if let Some((was, is)) = differ(accepted.publisher.as_ref(), now.publisher.as_ref()) {
+    let publishers = differ(accepted.publisher.as_ref(), now.publisher.as_ref());
+    if let Some((was, is)) = publishers.filter(|(was, is)| !was.is(is)) {
+        let (was, is) = (was.clone(), is.clone());
         changes.push(match was.is_none() {
-            true => Change::Signed { by: is.clone() },
-            false => Change::Publisher { was: was.clone(), is: is.clone() },
+            true => Change::Signed { by: is },
+            false if was.released_again(&is) => Change::Release { was, is },
+            false => Change::Publisher { was, is },
         });
     }
     let Some((was, is)) = accepted.auth.as_ref().zip(now.auth.as_ref()) else { return };
@@ -289,7 +303,7 @@ mod tests {
                 version: Some("1".into()),
                 sha256: Some("a".into()),
             }),
-            publisher: Some(publisher("https://github.com/acme/x")),
+            publisher: Some(publisher(SIGNER)),
             auth: Some(Auth {
                 issuer: "https://as".into(),
                 scopes: ["read".to_owned(), "list".to_owned()].into(),
@@ -301,12 +315,15 @@ mod tests {
         }
     }
 
+    const SIGNER: &str = "https://github.com/acme/x/release.yml@refs/tags/v1";
+
     fn publisher(identity: &str) -> Publisher {
-        let issuer = Some("https://token.example".to_owned());
         Publisher {
             kind: "sigstore".into(),
             identity: identity.into(),
-            issuer,
+            issuer: Some("https://token.example".into()),
+            repository_id: Some("4711".into()),
+            owner_id: Some("42".into()),
             ..Publisher::default()
         }
     }
@@ -326,6 +343,9 @@ mod tests {
         ("signer", |f| f.publisher = Some(publisher("https://github.com/evil/x")), Block, Block),
         ("signer's issuer", |f| f.publisher.as_mut().unwrap().issuer = None, Block, Block),
         ("signature gone", |f| f.publisher = Some(Publisher::none()), Block, Block),
+        ("signer's release", |f| f.publisher.as_mut().unwrap().identity = SIGNER.replace("v1", "v2"), Tell, Block),
+        ("signer's branch", |f| f.publisher.as_mut().unwrap().identity = SIGNER.replace("tags", "heads"), Block, Block),
+        ("signer's number", |f| f.publisher.as_mut().unwrap().repository_id = None, Block, Block),
         ("issuer", |f| f.auth.as_mut().unwrap().issuer = "https://other".into(), Block, Block),
         ("scopes widened", |f| scopes(f).extend(["w".into()]), Block, Block),
         ("scopes narrowed", |f| scopes(f).retain(|scope| scope != "list"), Accept, Warn),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::super::signature::Signer;
+use super::publisher::Publisher;
 use crate::config::Digest;
 use crate::protocol::exact;
 use crate::protocol::jsonrpc::scan;
@@ -70,25 +70,6 @@ pub struct Package {
     pub sha256: Option<String>,
 }
 
-/// A verified signer.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Publisher {
-    /// How it was verified: `sigstore`, `did-web`, `key`; `none` when there was no signature.
-    pub kind: String,
-    /// Who it is, in the words of its kind.
-    pub identity: String,
-    /// Who vouches for that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub issuer: Option<String>,
-    /// The issuer's number for the repository: whoever takes over its name has another one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub repository_id: Option<String>,
-    /// Which key of a domain.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub key_id: Option<String>,
-}
-
 /// Where tokens come from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Auth {
@@ -105,44 +86,6 @@ pub struct Identity {
     pub name: String,
     /// Its version.
     pub version: String,
-}
-
-impl Publisher {
-    /// That somebody looked for a signature, and there was none.
-    pub fn none() -> Publisher {
-        Publisher { kind: "none".to_owned(), ..Publisher::default() }
-    }
-
-    /// Who has signed, by a signature that holds.
-    pub fn of(signer: &Signer) -> Publisher {
-        let publisher = |kind: &str, identity: String| Publisher {
-            kind: kind.to_owned(),
-            identity,
-            ..Publisher::default()
-        };
-        match signer {
-            Signer::Certificate(certificate) => Publisher {
-                issuer: Some(certificate.issuer.clone()),
-                repository_id: certificate.repository_id.clone(),
-                ..publisher("sigstore", certificate.identity.clone())
-            },
-            Signer::Key { spki } => publisher("key", spki.to_string()),
-            Signer::DidWeb { did, kid, .. } => {
-                Publisher { key_id: Some(kid.clone()), ..publisher("did-web", did.clone()) }
-            }
-        }
-    }
-
-    /// Whether what says so lies beside the card, where everybody looks for it; keys and catalogs of
-    /// domains are looked at only by who knows them.
-    pub fn is_beside_the_card(&self) -> bool {
-        self.kind == "sigstore"
-    }
-
-    /// Whether there was no signature.
-    pub fn is_none(&self) -> bool {
-        self.kind == "none"
-    }
 }
 
 impl Identity {
@@ -234,7 +177,6 @@ fn flatten(value: &str, path: &str, depth: u8, flat: &mut BTreeSet<String>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::signature::Certificate;
     use super::*;
 
     #[test]
@@ -284,32 +226,6 @@ mod tests {
             assert_ne!(half(one), half(other));
         }
         assert_eq!(half(r"\uDAAA"), half(r"\udaaa"));
-    }
-
-    #[test]
-    fn publishers_are_kept_with_what_survives_a_new_name() {
-        let certificate = Certificate {
-            identity: "https://github.com/acme/x".into(),
-            issuer: "https://token.example".into(),
-            repository_id: Some("4711".into()),
-            serial: "1".into(),
-        };
-        let (did, kid) = ("did:web:a.example".to_owned(), "did:web:a.example#k1".to_owned());
-        let spki = Digest::of(b"key");
-        let key = format!(r#"{{"kind":"key","identity":"{spki}"}}"#);
-        for (signer, expected) in [
-            (
-                Signer::Certificate(certificate),
-                r#"{"kind":"sigstore","identity":"https://github.com/acme/x","issuer":"https://token.example","repositoryId":"4711"}"#,
-            ),
-            (
-                Signer::DidWeb { did, kid, publishes: true },
-                r#"{"kind":"did-web","identity":"did:web:a.example","keyId":"did:web:a.example#k1"}"#,
-            ),
-            (Signer::Key { spki }, key.as_str()),
-        ] {
-            assert_eq!(serde_json::to_string(&Publisher::of(&signer)).unwrap(), expected);
-        }
     }
 
     #[test]

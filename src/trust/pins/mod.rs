@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   facets    what can be told apart of a server: where it is, who it is, what it can do
+//!   publisher who has signed its card
 //!   key       which server that is
 //!   place     where it is, which is what is revoked
 //!   command   what starts it, as a hash
@@ -22,6 +23,7 @@ mod key;
 mod lockfile;
 mod members;
 mod place;
+mod publisher;
 mod record;
 mod store;
 mod texts;
@@ -31,9 +33,10 @@ mod words;
 pub use crate::config::Trust as Mode;
 pub use crate::protocol::visible::visible;
 pub use change::{Action, Change, Use, compare};
-pub use facets::{Auth, Facets, Identity, Package, Publisher, capabilities, tool_text};
+pub use facets::{Auth, Facets, Identity, Package, capabilities, tool_text};
 pub use key::{Key, address, of_definition};
 pub use lockfile::{LockError, LockFile, Locked};
+pub use publisher::Publisher;
 pub use record::{Consent, Record, State, Verdict};
 pub use store::{PinError, Store};
 pub use texts::{Texts, TextsOfBoth};

@@ -203,6 +203,11 @@ impl Record {
                 self.take(&change, &current);
             }
         }
+        // Where a signature stands says nothing about who has signed; it is where to look next time.
+        let publishers = self.accepted.publisher.as_mut().zip(current.publisher.as_ref());
+        if let Some((accepted, now)) = publishers.filter(|(accepted, now)| accepted.is(now)) {
+            accepted.clone_from(now);
+        }
         let stays = |change: &Change| change.is_pending(mode);
         let is_pending = compare(&self.accepted, &current).iter().any(stays);
         self.seen = is_pending.then_some(current);
@@ -213,7 +218,9 @@ impl Record {
         match change {
             Change::Path { is, .. } => self.accepted.endpoint = Some(is.clone()),
             Change::Version { .. } => self.accepted.identity = current.identity.clone(),
-            Change::Signed { by } => self.accepted.publisher = Some(by.clone()),
+            Change::Signed { by: is } | Change::Release { is, .. } => {
+                self.accepted.publisher = Some(is.clone());
+            }
             Change::NewTool { name } => {
                 let hash = current.tools.as_ref().and_then(|tools| tools.get(name));
                 if let (Some(tools), Some(hash)) = (&mut self.accepted.tools, hash) {
@@ -234,7 +241,8 @@ impl Record {
 
 #[cfg(test)]
 mod tests {
-    use super::super::facets::{Identity, Publisher};
+    use super::super::facets::Identity;
+    use super::super::publisher::Publisher;
     use super::*;
 
     fn tools(tools: &[(&str, &str)]) -> Facets {

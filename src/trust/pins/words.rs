@@ -1,8 +1,9 @@
 //! Differences, in words for people and in JSON for programs.
 
 use super::change::{Action, Change};
-use super::facets::{Facets, Package, Publisher};
+use super::facets::{Facets, Package};
 use super::members::differences;
+use super::publisher::Publisher;
 use super::texts::Texts;
 use crate::protocol::json as text_of;
 use crate::protocol::params::Members;
@@ -52,6 +53,9 @@ pub fn lines(change: &Change, sides: Sides<'_>) -> Vec<String> {
         Change::Publisher { was, is } => {
             moved("somebody else has signed it", &signer(was), &signer(is))
         }
+        Change::Release { was, is } => {
+            moved("its publisher has signed another release", &was.identity, &is.identity)
+        }
         Change::Signed { by } => vec![format!("it is signed now, by {}", signer(by))],
         Change::Issuer { was, is } => moved("somebody else issues its tokens", was, is),
         Change::MoreScopes(scopes) => listed("its token allows more", scopes),
@@ -96,12 +100,17 @@ fn package(package: &Package) -> String {
 }
 
 fn signer(signer: &Publisher) -> String {
-    let Publisher { kind, identity, issuer, repository_id, key_id } = signer;
+    let Publisher { kind, identity, issuer, repository_id, owner_id, key_id, .. } = signer;
     let mut text = match kind.as_str() {
         "key" => format!("the key {identity}"),
         _ => identity.clone(),
     };
-    let details = [("vouched for by ", issuer), ("repository ", repository_id), ("key ", key_id)];
+    let details = [
+        ("vouched for by ", issuer),
+        ("repository ", repository_id),
+        ("owner ", owner_id),
+        ("key ", key_id),
+    ];
     let details: Vec<_> = details
         .iter()
         .filter_map(|(what, detail)| Some(format!("{what}{}", detail.as_ref()?)))
@@ -174,7 +183,9 @@ pub fn json(change: &Change, action: Action, sides: Sides<'_>) -> String {
         Change::Publisher { was, is } if was.identity == is.identity => {
             both(&signer(was), &signer(is));
         }
-        Change::Publisher { was, is } => both(&was.identity, &is.identity),
+        Change::Publisher { was, is } | Change::Release { was, is } => {
+            both(&was.identity, &is.identity);
+        }
         Change::Signed { by } => push("is", &text_of::string(&by.identity)),
         Change::Command => {
             if let (Some(was), Some(is)) = (sides.was.command, sides.is.command) {
@@ -211,6 +222,7 @@ fn kind(change: &Change) -> (&'static str, &'static str) {
         Change::Package { .. } => ("package", "changed"),
         Change::Publisher { is, .. } if is.is_none() => ("publisher", "removed"),
         Change::Publisher { .. } => ("publisher", "changed"),
+        Change::Release { .. } => ("publisher", "released"),
         Change::Signed { .. } => ("publisher", "added"),
         Change::Issuer { .. } => ("issuer", "changed"),
         Change::MoreScopes(_) => ("scopes", "added"),
@@ -355,6 +367,13 @@ mod tests {
         check(
             Change::Publisher { was: publisher("sigstore", "me"), is: Publisher::none() },
             &["it is not signed any more; it was by me (vouched for by https://i)"],
+        );
+        check(
+            Change::Release {
+                was: publisher("sigstore", "me@refs/tags/v1"),
+                is: publisher("sigstore", "me@refs/tags/v2"),
+            },
+            &["its publisher has signed another release: me@refs/tags/v1 → me@refs/tags/v2"],
         );
         check(
             Change::Signed { by: publisher("did-web", "did:web:a") },

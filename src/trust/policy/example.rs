@@ -5,13 +5,15 @@ pub const EXAMPLE: &str = r#"# Every key may be left out, and every rule repeate
 mode = "strict"             # off, tofu (usual) or strict: what rules allow
 require_signature = false   # true: only servers with a signed card
 card_max_age_days = 30      # how old a verification may be (did-web: usually 7)
-cross_domain = "ask"        # allow, ask (usual) or deny what others lead to
+cross_domain = "ask"        # allow, ask (usual) or deny what others lead to:
+                            # neither the host you name nor one below it
 trusted_root = "root.json"  # whom sigstore trusts, instead of what is built in
 
 [[allow]]                   # whose card is signed with sigstore
 kind = "sigstore"
 issuer = "https://token.actions.githubusercontent.com"
-san_prefix = "https://github.com/acme/"   # it ends with / or @
+san_prefix = "https://github.com/acme/"   # it ends with / or @; …@refs/tags/
+                                          # leaves out what is built of branches
 repo_id = "4711"                          # of the repository; optional
 hosts = ["*.example.com"]                 # only there; usually anywhere
 

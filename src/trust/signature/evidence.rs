@@ -64,6 +64,20 @@ impl Evidence {
     }
 }
 
+/// Verifies that a card was signed with a key by a bundle that may stand in no log of signatures.
+///
+/// # Errors
+/// As [`Evidence::verify`].
+pub fn verify_by_key_alone(
+    card: &[u8],
+    bundle: &[u8],
+    key: &PublicKey,
+    root: &TrustRoot,
+) -> Result<Verified, Refusal> {
+    unambiguous(card, Part::Card, CARD_LIMIT)?;
+    sigstore::verify_by_key_alone(card, bundle, key, root)
+}
+
 /// Verifies the manifests of the domain whose document is at hand; one that holds is enough.
 fn manifest(
     catalog: &[u8],

@@ -20,7 +20,7 @@ mod refusal;
 pub mod sigstore;
 mod verified;
 
-pub use evidence::Evidence;
+pub use evidence::{Evidence, verify_by_key_alone};
 pub use key::{InvalidKey, PublicKey};
 pub use refusal::{Part, Refusal, Step};
 pub use verified::{Certificate, Covers, LogEntry, Signer, Verified, Wanted};

@@ -29,6 +29,8 @@ pub enum Refusal {
         /// What was found.
         reason: String,
     },
+    /// A bundle stands in no log of signatures.
+    NotLogged,
     /// Somebody else has signed.
     OtherIdentity {
         /// Who should have.
@@ -150,6 +152,10 @@ impl fmt::Display for Refusal {
             Refusal::TooLong { part, limit } => write!(f, "{part} has more than {limit} bytes"),
             Refusal::Malformed { part, reason } => write!(f, "{part} cannot be read: {reason}"),
             Refusal::Step { step, reason } => write!(f, "{step}: {reason}"),
+            Refusal::NotLogged => f.write_str(
+                "the bundle stands in no log of signatures, so that nobody but the signer says when it \
+                 was made, and nobody else could know of it",
+            ),
             Refusal::OtherIdentity { wanted, found } => write!(
                 f,
                 "the signer is {}, not {wanted} (issuer: {})",

@@ -51,8 +51,12 @@ pub struct Certificate {
     pub identity: String,
     /// The OpenID provider that vouches for that.
     pub issuer: String,
+    /// The URL of the repository whose build has signed.
+    pub repository: Option<String>,
     /// The provider's number for the repository, which survives that it is renamed.
     pub repository_id: Option<String>,
+    /// The provider's number for the owner of the repository.
+    pub owner_id: Option<String>,
     /// The serial number, in lower hexadecimal digits.
     pub serial: String,
 }

@@ -3,7 +3,7 @@
 use super::super::refusal::{Part, Refusal};
 use super::super::unambiguous;
 use super::manifest::Offer;
-use super::{CATALOG_LIMIT, PROFILE, text};
+use super::{CATALOG_LIMIT, PROFILE, digest, text};
 use crate::config::Digest;
 use crate::protocol::canonical;
 use crate::protocol::tree::Tree;
@@ -28,7 +28,7 @@ impl Entry {
             identifier: text(tree, "identifier"),
             media_type: text(tree, "type").or_else(|| text(tree, "mediaType")),
             version: text(tree, "version"),
-            digest: text(tree, "digest"),
+            digest: digest(tree),
             url: text(tree, "url"),
             data: data.map(|data| Digest::of(data.as_bytes())),
         }
@@ -54,7 +54,7 @@ pub(super) fn value_of(card: &[u8]) -> Option<Digest> {
 ///
 /// # Errors
 /// When the catalog can be read in two ways, has no entry for the card, or none that is signed by
-/// the profile that is understood.
+/// the profile that is understood. A manifest that cannot be read says nothing about the others.
 pub fn offers(catalog: &[u8], card: &[u8], url: Option<&str>) -> Result<Vec<Offer>, Refusal> {
     let (_, tree) = unambiguous(catalog, Part::Catalog, CATALOG_LIMIT)?;
     let entries = tree.get("entries").map(Tree::elements).unwrap_or_default();
@@ -66,8 +66,7 @@ pub fn offers(catalog: &[u8], card: &[u8], url: Option<&str>) -> Result<Vec<Offe
     if about.is_empty() {
         return Err(Refusal::NotListed);
     }
-    let mut offers = Vec::new();
-    let mut other = None;
+    let (mut offers, mut unread, mut other) = (Vec::new(), None, None);
     for (tree, entry) in &about {
         if tree.get("trustManifest").is_some() {
             other = other.or(Some("trustManifest".to_owned()));
@@ -76,16 +75,18 @@ pub fn offers(catalog: &[u8], card: &[u8], url: Option<&str>) -> Result<Vec<Offe
         for manifest in manifests {
             let profile = manifest.get("signature").and_then(|it| text(it, "profile"));
             match profile {
-                Some(profile) if profile == PROFILE => {
-                    offers.push(Offer::read(manifest, entry.clone())?);
-                }
+                Some(profile) if profile == PROFILE => match Offer::read(manifest, entry.clone()) {
+                    Ok(offer) => offers.push(offer),
+                    Err(refusal) => unread = unread.or(Some(refusal)),
+                },
                 other_profile => other = other.or(other_profile),
             }
         }
     }
-    match (offers.is_empty(), other) {
-        (false, _) => Ok(offers),
-        (true, Some(profile)) => Err(Refusal::UnknownProfile(profile)),
-        (true, None) => Err(Refusal::Unsigned),
+    match (offers.is_empty(), unread, other) {
+        (false, ..) => Ok(offers),
+        (true, Some(refusal), _) => Err(refusal),
+        (true, None, Some(profile)) => Err(Refusal::UnknownProfile(profile)),
+        (true, None, None) => Err(Refusal::Unsigned),
     }
 }

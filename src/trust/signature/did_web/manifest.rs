@@ -5,7 +5,7 @@ use super::super::verified::{Covers, Signer, Verified};
 use super::document;
 use super::entry::{Entry, value_of};
 use super::jws::Jws;
-use super::{domain, text};
+use super::{digest, domain, text};
 use crate::config::Digest;
 use crate::protocol::tree::Tree;
 use crate::protocol::{canonical, rfc3339};
@@ -60,7 +60,7 @@ impl Offer {
                 identifier: text(subject, "identifier"),
                 media_type: text(subject, "type"),
                 version: text(subject, "version"),
-                digest: text(subject, "digest"),
+                digest: digest(subject),
                 url: text(subject, "url"),
             },
             issued_at: moment("issuedAt")?,

@@ -19,6 +19,7 @@ mod manifest;
 pub use entry::offers;
 pub use manifest::Offer;
 
+use crate::protocol::canonical;
 use crate::protocol::tree::Tree;
 
 /// The longest catalog, in bytes.
@@ -43,6 +44,12 @@ pub fn catalog_url(did: &str) -> Option<String> {
 /// The text of a member that is a string.
 fn text(tree: &Tree<'_>, name: &str) -> Option<String> {
     tree.get(name)?.as_text().map(|text| text.into_owned())
+}
+
+/// The digest that is said. What is no text is kept as it is written, so that it is the hash of nothing:
+/// a digest that cannot be compared is not the same as none.
+fn digest(tree: &Tree<'_>) -> Option<String> {
+    text(tree, "digest").or_else(|| tree.get("digest").map(canonical::text_of))
 }
 
 /// The domain of a `did:web:`, when it is a whole domain: in lower case, without port and path, and

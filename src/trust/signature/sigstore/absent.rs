@@ -32,3 +32,13 @@ pub fn verify_with_key(
 ) -> Result<Verified, Refusal> {
     Err(Refusal::NotBuilt)
 }
+
+/// Always errors.
+pub fn verify_by_key_alone(
+    _: &[u8],
+    _: &[u8],
+    _: &PublicKey,
+    _: &TrustRoot,
+) -> Result<Verified, Refusal> {
+    Err(Refusal::NotBuilt)
+}

@@ -1,5 +1,6 @@
 //! Verifying a bundle, with the library of the sigstore project.
 
+use sigstore_verify::crypto::VerificationKey;
 use sigstore_verify::trust_root::{SIGSTORE_PRODUCTION_TRUSTED_ROOT, TrustedRoot};
 use sigstore_verify::types::bundle::VerificationMaterialContent;
 use sigstore_verify::types::{Bundle, DerPublicKey, SignatureContent};
@@ -81,10 +82,12 @@ pub fn verify(card: &[u8], bundle: &[u8], root: &TrustRoot) -> Result<Verified, 
     let signer = Signer::Certificate(Certificate {
         identity: result.identity().ok_or_else(|| missing("identity"))?.as_str().to_owned(),
         issuer: result.issuer().ok_or_else(|| missing("issuer"))?.to_owned(),
+        repository: claims.and_then(|claims| claims.source_repository_uri.clone()),
         repository_id: claims.and_then(|claims| claims.source_repository_identifier.clone()),
+        owner_id: claims.and_then(|claims| claims.source_repository_owner_identifier.clone()),
         serial: der::serial(certificate.as_bytes()).ok_or_else(|| missing("serial number"))?,
     });
-    Ok(verified(card, &bundle, &result, signer, covers))
+    Ok(verified(card, &bundle, earliest(&result), signer, covers))
 }
 
 /// Verifies that a bundle is about a card, and that it was made with this key.
@@ -96,10 +99,10 @@ pub fn verify_with_key(
     key: &PublicKey,
     root: &TrustRoot,
 ) -> Result<Verified, Refusal> {
-    let bundle = parse(bundle)?;
-    if !matches!(bundle.verification_material.content, VerificationMaterialContent::PublicKey(_)) {
-        let reason = "it carries a certificate, and a key was asked for".to_owned();
-        return Err(Refusal::Step { step: Step::Bundle, reason });
+    let bundle = parse_of_key(bundle)?;
+    // The library would go through no entries, and call that verified.
+    if bundle.verification_material.tlog_entries.is_empty() {
+        return Err(Refusal::NotLogged);
     }
     let policy = PublicKeyVerificationPolicy::new(DerPublicKey::new(key.der().to_vec()));
     let (result, covers) = check(card, &bundle, &policy, root)?;
@@ -107,8 +110,52 @@ pub fn verify_with_key(
         let reason = "not every step was taken".to_owned();
         return Err(Refusal::Step { step: Step::Log, reason });
     }
+    Ok(verified(card, &bundle, earliest(&result), Signer::Key { spki: key.digest() }, covers))
+}
+
+/// The same where the bundle may stand in no log, as `cosign sign-blob --tlog-upload=false` makes it.
+/// Whatever it carries of a log or of time stamps must hold still.
+///
+/// Of a bundle without both, only the signature over the bytes is left: nobody but the owner of the
+/// key knows of it, and nobody says when it was made.
+pub fn verify_by_key_alone(
+    card: &[u8],
+    bundle: &[u8],
+    key: &PublicKey,
+    root: &TrustRoot,
+) -> Result<Verified, Refusal> {
+    let read = parse_of_key(bundle)?;
+    let material = &read.verification_material;
+    if !material.tlog_entries.is_empty() {
+        return verify_with_key(card, bundle, key, root);
+    }
     let signer = Signer::Key { spki: key.digest() };
-    Ok(verified(card, &bundle, &result, signer, covers))
+    let der = DerPublicKey::new(key.der().to_vec());
+    if !material.timestamp_verification_data.rfc3161_timestamps.is_empty() {
+        let policy = PublicKeyVerificationPolicy::new(der).skip_tlog_unsafe();
+        let (result, covers) = check(card, &read, &policy, root)?;
+        return Ok(verified(card, &read, earliest(&result), signer, covers));
+    }
+    let SignatureContent::MessageSignature(message) = &read.content else {
+        let reason = "an attestation must stand in a log, or have a time stamp".to_owned();
+        return Err(Refusal::Step { step: Step::Bundle, reason });
+    };
+    let holds =
+        VerificationKey::from_spki(&der).and_then(|key| key.verify(card, &message.signature));
+    holds.map_err(|error| Refusal::Step { step: Step::Signature, reason: error.to_string() })?;
+    Ok(verified(card, &read, None, signer, Covers::Bytes))
+}
+
+/// Reads a bundle of a key, without a certificate.
+fn parse_of_key(bundle: &[u8]) -> Result<Bundle, Refusal> {
+    let bundle = parse(bundle)?;
+    match bundle.verification_material.content {
+        VerificationMaterialContent::PublicKey(_) => Ok(bundle),
+        _ => {
+            let reason = "it carries a certificate, and a key was asked for".to_owned();
+            Err(Refusal::Step { step: Step::Bundle, reason })
+        }
+    }
 }
 
 /// Reads a bundle of a version that is known.
@@ -158,10 +205,15 @@ fn check(
     Err(refusal(&error))
 }
 
+/// The earliest time that somebody vouches for, in seconds since 1970.
+fn earliest(result: &VerificationResult) -> Option<i64> {
+    result.verified_timestamps().iter().map(|time| time.as_second()).min()
+}
+
 fn verified(
     card: &[u8],
     bundle: &Bundle,
-    result: &VerificationResult,
+    signed_at: Option<i64>,
     signer: Signer,
     covers: Covers,
 ) -> Verified {
@@ -170,7 +222,7 @@ fn verified(
         signer,
         card: Digest::of(card),
         covers,
-        signed_at: result.verified_timestamps().iter().map(|time| time.as_second()).min(),
+        signed_at,
         expires_at: None,
         log: entries
             .map(|entry| LogEntry {

@@ -17,6 +17,6 @@ mod bundle;
 mod der;
 
 #[cfg(not(feature = "sigstore"))]
-pub use absent::{TrustRoot, verify, verify_with_key};
+pub use absent::{TrustRoot, verify, verify_by_key_alone, verify_with_key};
 #[cfg(feature = "sigstore")]
-pub use bundle::{TrustRoot, verify, verify_with_key};
+pub use bundle::{TrustRoot, verify, verify_by_key_alone, verify_with_key};

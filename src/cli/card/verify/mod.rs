@@ -1,5 +1,7 @@
 //! `mcpmini card verify`: whether a card was signed by whom the user names.
 
+mod evidence;
+
 use std::path::Path;
 
 use crate::cli::args::Format;
@@ -12,18 +14,17 @@ use crate::cli::originals::{Originals, Place, Wanted as Asked};
 use crate::cli::output;
 use crate::cli::policy;
 use crate::cli::run::Run;
-use crate::cli::signed::{self, DID_DOCUMENT, Report};
+use crate::cli::signed::{self, Report};
 use crate::cli::sources;
 use crate::config::{self, Layer};
-use crate::discovery::lookup::{CARD_LIMIT, CARD_TYPES, CATALOG_TYPES};
+use crate::discovery::lookup::{CARD_LIMIT, CARD_TYPES};
 use crate::discovery::place::card_beside;
-use crate::net::{Address, Policy, Source, Zone};
+use crate::net::{Address, Policy, Source};
 use crate::trust::pins::Publisher;
 use crate::trust::policy::{Kept, seconds};
 use crate::trust::signature::sigstore::TrustRoot;
 use crate::trust::signature::{
-    BUNDLE_LIMIT, BUNDLE_SUFFIX, Covers, Evidence, PublicKey, Refusal, Step, Verified, Wanted,
-    did_web,
+    Covers, Evidence, PublicKey, Refusal, Step, Verified, Wanted, verify_by_key_alone,
 };
 
 /// Verifies who has signed a card, and prints what that says and what it does not.
@@ -36,7 +37,7 @@ pub(super) async fn run(run: &Run<'_>, card: &Card) -> Result<Exit, Error> {
         source: Source::User,
     };
     let bytes = command.documents.get(&command.place, asked).await?;
-    let evidence = command.evidence().await?;
+    let (evidence, whence) = command.evidence(&bytes).await?;
     let now = seconds(run.env.now());
     let verified = command.verify(&bytes, &evidence, now)?;
     let url = command.place.url().map(str::to_owned);
@@ -55,6 +56,7 @@ pub(super) async fn run(run: &Run<'_>, card: &Card) -> Result<Exit, Error> {
         place: &command.place.to_string(),
         card: &kept.card,
         verified: &verified,
+        whence: &whence,
         root: command.root_name.as_deref(),
         remembered: &remembered,
     };
@@ -63,7 +65,12 @@ pub(super) async fn run(run: &Run<'_>, card: &Card) -> Result<Exit, Error> {
         _ => output::write(run, report.text().as_bytes())?,
     }
     match kept.url.as_deref().filter(|_| verified.covers != Covers::UrlOnly) {
-        Some(url) => hold(run, url, &verified),
+        Some(url) => {
+            // A catalog in a file is not where others would look.
+            let catalog = whence.catalog().filter(|place| Address::parse(place).is_ok());
+            let publisher = Publisher::of(&verified.signer).found_in(catalog);
+            hold(run, url, &publisher)
+        }
         None => Ok(Exit::Ok),
     }
 }
@@ -81,7 +88,7 @@ fn tell_who_discounts(run: &Run<'_>, kept: &Kept, now: i64) {
 
 /// Holds who has signed against who had signed when the servers were added that were made from this
 /// card.
-fn hold(run: &Run<'_>, url: &str, verified: &Verified) -> Result<Exit, Error> {
+fn hold(run: &Run<'_>, url: &str, publisher: &Publisher) -> Result<Exit, Error> {
     let overrides = only_file(run);
     let (servers, _) = config::list(run.env, &overrides);
     for server in servers {
@@ -89,8 +96,7 @@ fn hold(run: &Run<'_>, url: &str, verified: &Verified) -> Result<Exit, Error> {
         let word = if server.layer == Layer::Named { server.name.clone() } else { word };
         let Ok(resolved) = config::resolve(&word, run.env, &overrides) else { continue };
         if resolved.definition.card.as_deref() == Some(url) {
-            let publisher = Publisher::of(&verified.signer);
-            hold_publisher(run, &resolved, &overrides, publisher)?;
+            hold_publisher(run, &resolved, &overrides, publisher.clone())?;
         }
     }
     Ok(Exit::Ok)
@@ -130,68 +136,13 @@ impl<'a> Command<'a> {
         })
     }
 
-    /// Gets what is to say who has signed the card.
-    async fn evidence(&self) -> Result<Evidence, Error> {
-        match &self.wanted {
-            Wanted::DidWeb { did } => self.manifest(did).await,
-            Wanted::Certificate { .. } | Wanted::Key { .. } => {
-                let bundle = self.bundle().await?;
-                Ok(Evidence::Bundle { bundle, key: self.key.clone() })
-            }
-        }
-    }
-
-    async fn bundle(&self) -> Result<Vec<u8>, Error> {
-        let asked = Asked {
-            what: "the bundle",
-            accept: signed::BUNDLE,
-            limit: BUNDLE_LIMIT,
-            source: Source::User,
-        };
-        if let Some(place) = &self.bundle {
-            return self.documents.get(place, asked).await;
-        }
-        let place = self.place.with_suffix(BUNDLE_SUFFIX);
-        let found = self.documents.find(&place, asked).await?;
-        found.ok_or_else(|| {
-            let text = format!("{} is not signed: there is no bundle at {place}", self.place);
-            untrusted(text).hint("--bundle says where it is")
-        })
-    }
-
-    /// Gets the catalog that is said to be signed by the owner of a domain, and the domain's keys.
-    async fn manifest(&self, did: &str) -> Result<Evidence, Error> {
-        let urls = did_web::catalog_url(did).zip(did_web::document_url(did));
-        let (catalog, keys) =
-            urls.ok_or_else(|| usage(format!("--did {did}: not did:web:DOMAIN")))?;
-        let address = |url: &str| Address::parse(url).expect("the URL of a domain is one");
-        let place = match &self.card.catalog {
-            Some(word) => Place::parse(self.documents.run(), word)?,
-            None => Place::Url(address(&catalog)),
-        };
-        let asked = Asked {
-            what: "the catalog",
-            accept: CATALOG_TYPES,
-            limit: did_web::CATALOG_LIMIT,
-            source: Source::User,
-        };
-        let catalog = self.documents.get(&place, asked).await?;
-        let (keys, source) = match &self.card.did_document {
-            Some(path) => (Place::file(self.documents.run(), path), Source::User),
-            // Whoever wrote the catalog has chosen no part of this URL, but the user has not seen it.
-            None => (Place::Url(address(&keys)), Source::Document(Zone::Public)),
-        };
-        let asked = Asked {
-            what: "the domain's keys",
-            accept: DID_DOCUMENT,
-            limit: did_web::DOCUMENT_LIMIT,
-            source,
-        };
-        Ok(Evidence::Manifest { catalog, document: self.documents.get(&keys, asked).await? })
-    }
-
     fn verify(&self, card: &[u8], evidence: &Evidence, now: i64) -> Result<Verified, Error> {
-        let verified = evidence.verify(card, self.place.url(), &self.root, now);
+        let verified = match (evidence, &self.key) {
+            (Evidence::Bundle { bundle, .. }, Some(key)) if self.card.without_log => {
+                verify_by_key_alone(card, bundle, key, &self.root)
+            }
+            _ => evidence.verify(card, self.place.url(), &self.root, now),
+        };
         let required = verified.and_then(|verified| {
             verified.require(&self.wanted)?;
             Ok(verified)
@@ -203,6 +154,10 @@ impl<'a> Command<'a> {
                     let root = self.root_name.as_deref().unwrap_or_default();
                     error.hint(format!("trusted was {root}; --trusted-root FILE names others"))
                 }
+                Refusal::NotLogged => error.hint(
+                    "--without-log takes the word of the key alone; better is a bundle that \
+                     `cosign sign-blob` has entered into a log",
+                ),
                 _ => error,
             }
         })
