@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! Target ──▶ Examination ──▶ Report, Report, …      one for each check, in the order of the tables
+//!              │            ──▶ Unusable             why there is nothing to examine, if so
 //!              ├─ http    groups of checks over an endpoint      (questions: `Probe` → `Answer`)
 //!              └─ stdio   groups of checks over a process        (facts: two runs of it)
 //! ```
@@ -15,21 +16,25 @@
 
 mod finding;
 mod http;
+mod reading;
 mod sockets;
 mod stdio;
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use ::http::StatusCode;
 use futures_lite::FutureExt;
 
-pub use self::finding::{Finding, Verdict};
+pub use self::finding::{Finding, Need, Verdict};
 use crate::env::Secret;
 use crate::protocol::message::Fault;
 use crate::protocol::revision::{Era, Revision};
 use crate::reactor::Timer;
 use crate::transport;
+use crate::trust::signature::sigstore::TrustRoot;
 
 /// What is examined.
 #[derive(Debug)]
@@ -60,6 +65,8 @@ pub struct Options {
     /// The checks that are wanted, by their ids, in which `*` stands for anything; all when there
     /// are none.
     pub only: Vec<String>,
+    /// Whose signatures of cards count.
+    pub root: Arc<TrustRoot>,
     /// What may stand in no evidence.
     pub secrets: Vec<Secret>,
 }
@@ -86,7 +93,8 @@ pub struct Report {
     pub title: &'static str,
     /// Where that is written.
     pub clause: &'static str,
-    /// What whoever runs the server can do when it is not so.
+    /// What whoever runs the server can do when it is not so; when that cannot be told, what would
+    /// let it be told.
     pub fix: &'static str,
     /// Whether it is so, and how one can tell.
     pub finding: Finding,
@@ -122,6 +130,26 @@ trait Subject: Sized + 'static {
     fn take_requests(&self) -> Vec<String>;
 }
 
+/// Why a server cannot be examined. Some checks tell something nevertheless.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unusable {
+    /// It cannot be started or reached, or hangs up.
+    Fault(Fault),
+    /// It is too busy, or what stands in front of it does not reach it.
+    Busy(StatusCode),
+    /// It does not answer within that time.
+    Silent(Duration),
+    /// It refuses everybody who comes like this, and not for want of credentials.
+    Refused {
+        /// What it says.
+        said: String,
+        /// The host that it would take (`localhost:3000`), if that is why.
+        host: Option<String>,
+    },
+    /// What answers speaks no MCP that is known here: what it does instead, in a sentence.
+    NotMcp(String),
+}
+
 /// A server under examination.
 #[derive(Debug)]
 pub struct Examination {
@@ -137,15 +165,6 @@ enum Either {
     Stdio(Box<stdio::Runs>),
 }
 
-/// Begins to examine a server. Errors when it cannot be reached or started at all.
-pub async fn examine(target: Target, options: Options) -> Result<Examination, Fault> {
-    let subject = match target {
-        Target::Http(target) => Either::Http(Box::new(http::Site::open(*target, &options).await?)),
-        Target::Stdio(target) => Either::Stdio(Box::new(stdio::Runs::new(target, &options).await?)),
-    };
-    Ok(Examination { subject, options, position: 0, ran_out: false })
-}
-
 /// The ids and titles of all checks.
 pub fn all_checks() -> Vec<(&'static str, &'static str)> {
     let http = http::Site::checks().into_iter().map(|check| (check.id, check.title));
@@ -154,6 +173,33 @@ pub fn all_checks() -> Vec<(&'static str, &'static str)> {
 }
 
 impl Examination {
+    /// An examination that has not begun. Errors when no connection can be prepared, for want of
+    /// files.
+    pub fn new(target: Target, options: Options) -> Result<Examination, Fault> {
+        let subject = match target {
+            Target::Http(target) => Either::Http(Box::new(http::Site::new(*target, &options)?)),
+            Target::Stdio(target) => Either::Stdio(Box::new(stdio::Runs::new(target, &options))),
+        };
+        Ok(Examination { subject, options, position: 0, ran_out: false })
+    }
+
+    /// Opens the conversation, which the checks need. Not later than the time that the options give,
+    /// it is done; what it came to, the checks tell.
+    pub async fn open(&mut self) {
+        match &mut self.subject {
+            Either::Http(site) => site.open().await,
+            Either::Stdio(runs) => runs.open().await,
+        }
+    }
+
+    /// Why the server cannot be examined, if that is so.
+    pub fn unusable(&self) -> Option<Unusable> {
+        match &self.subject {
+            Either::Http(site) => site.unusable(),
+            Either::Stdio(runs) => runs.unusable(),
+        }
+    }
+
     /// Runs the next check; `None` when there are no more.
     ///
     /// A future that is dropped loses its check.
@@ -173,11 +219,11 @@ impl Examination {
 
     fn note(&mut self, next: usize, report: Report) -> Option<Report> {
         self.position = next;
-        self.ran_out |= self.options.until <= Instant::now();
+        self.ran_out |= report.finding.need == Some(Need::Time);
         Some(report)
     }
 
-    /// Whether the time was over before all checks were made.
+    /// Whether the time was over before all checks could tell.
     pub fn ran_out(&self) -> bool {
         self.ran_out
     }
@@ -185,7 +231,7 @@ impl Examination {
     /// Leaves the server as it was: ends the sessions that were opened, and the processes.
     pub async fn close(self) {
         match self.subject {
-            Either::Http(site) => site.close().await,
+            Either::Http(site) => (*site).close().await,
             Either::Stdio(runs) => runs.close().await,
         }
     }
@@ -206,20 +252,20 @@ async fn run<S: Subject>(
     let begun = Instant::now();
     let too_late = async {
         Timer::at(options.until).await;
-        Finding::unknown("the time was over before this could be told")
+        finding::not_reached()
     };
-    let finding = match begun < options.until {
-        true => (check.run)(subject).or(too_late).await,
-        false => Finding::unknown("the time was over before this was tried"),
-    };
+    // What is known already is told also when the time is over.
+    let finding = (check.run)(subject).or(too_late).await;
     let Check { id, title, clause, fix, .. } = check;
+    // The URL may have a secret in it.
+    let requests = subject.take_requests();
     let report = Report {
         check: id,
         title,
         clause,
-        fix,
-        finding: finding.without(&options.secrets),
-        requests: subject.take_requests(),
+        fix: finding.need.map_or(*fix, Need::advice),
+        finding: finding.fit_to_show(&options.secrets),
+        requests: requests.iter().map(|it| finding::masked(it, &options.secrets)).collect(),
         took: begun.elapsed(),
     };
     Some((at + 1, report))

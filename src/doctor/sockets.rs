@@ -1,10 +1,14 @@
 //! Which sockets of this machine listen, as the Linux kernel tells in `/proc`.
 
 use std::fs;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The state of a socket that listens, in `/proc/net/tcp`.
 const LISTEN: &str = "0A";
+
+/// The most addresses of this machine that are tried. Who runs containers has many interfaces, and
+/// what is open at one of them is mostly open at all.
+const ADDRESSES: usize = 32;
 
 /// A socket that listens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,13 +29,25 @@ pub(super) fn listeners() -> Option<Vec<Listener>> {
     Some(four.lines().chain(six.lines()).filter_map(listener).collect())
 }
 
-/// The address by which this machine speaks to others; `None` when it has none. Nothing is sent.
-pub(super) fn outward() -> Option<IpAddr> {
-    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
-    // An address for documents (RFC 5737): only the way there matters.
-    socket.connect((Ipv4Addr::new(192, 0, 2, 1), 9)).ok()?;
-    let ip = socket.local_addr().ok()?.ip();
-    (!ip.is_loopback() && !ip.is_unspecified()).then_some(ip)
+/// The addresses by which other machines may know this one, of all interfaces; none when it is on no
+/// network, or the system does not tell. Those that hold on one wire only (link-local) are left out:
+/// who has no other is on no network yet.
+pub(super) fn outward() -> Vec<IpAddr> {
+    let interfaces = if_addrs::get_if_addrs().unwrap_or_default();
+    let ips = interfaces.into_iter().filter(|it| it.is_oper_up()).map(|it| it.ip());
+    let mut ips: Vec<IpAddr> = ips.filter(|ip| is_outward(*ip)).collect();
+    ips.sort_unstable();
+    ips.dedup();
+    ips.truncate(ADDRESSES);
+    ips
+}
+
+fn is_outward(ip: IpAddr) -> bool {
+    let is_local = match ip {
+        IpAddr::V4(ip) => ip.is_link_local(),
+        IpAddr::V6(ip) => ip.is_unicast_link_local(),
+    };
+    !ip.is_loopback() && !ip.is_unspecified() && !is_local
 }
 
 /// The sockets of a process, by their numbers; `None` when the system does not tell.
@@ -73,12 +89,10 @@ fn group_of(pid: u32) -> Option<u32> {
     if state == "Z" { None } else { group.parse().ok() }
 }
 
-/// The name of a process, or its number.
+/// The name of a process, which is the same at every start, unlike its number.
 pub(super) fn name_of(pid: u32) -> String {
-    match fs::read_to_string(format!("/proc/{pid}/comm")) {
-        Ok(name) => format!("{} ({pid})", name.trim()),
-        Err(_) => pid.to_string(),
-    }
+    let name = fs::read_to_string(format!("/proc/{pid}/comm"));
+    name.map_or_else(|_| "a process without a name".to_owned(), |name| name.trim().to_owned())
 }
 
 /// Reads a line of `/proc/net/tcp` or `tcp6`.
@@ -124,6 +138,23 @@ mod tests {
         };
         check("127.0.0.1:0");
         check("0.0.0.0:0");
+    }
+
+    #[test]
+    fn addresses_are_outward_that_others_can_reach() {
+        let check = |ip: &str, expected| {
+            assert_eq!(is_outward(ip.parse().unwrap()), expected, "{ip}");
+        };
+        check("192.168.1.5", true);
+        check("203.0.113.7", true);
+        check("2001:db8::1", true);
+        check("fd00::1", true);
+        check("127.0.0.1", false);
+        check("::1", false);
+        check("169.254.1.1", false);
+        check("fe80::1", false);
+        check("0.0.0.0", false);
+        assert!(outward().len() <= ADDRESSES && outward().into_iter().all(is_outward));
     }
 
     #[test]

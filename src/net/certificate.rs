@@ -7,7 +7,7 @@ use std::fmt;
 use std::io;
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature};
@@ -20,8 +20,10 @@ use crate::protocol::rfc3339;
 /// What can be seen of a certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Certificate {
-    /// Until when it is good.
-    pub not_after: SystemTime,
+    /// From when on it is good, in seconds since 1970.
+    pub not_before: i64,
+    /// Until when it is good, in seconds since 1970.
+    pub not_after: i64,
     /// The version of TLS that server and client have agreed on.
     pub version: String,
 }
@@ -33,6 +35,8 @@ pub enum Unseen {
     NotDirect,
     /// There was no connection; what the system or the library says.
     Failed(String),
+    /// There was none within that time.
+    Late(Duration),
     /// It is not as certificates are.
     Malformed,
 }
@@ -42,6 +46,7 @@ impl fmt::Display for Unseen {
         match self {
             Unseen::NotDirect => f.write_str("the connection is not a direct one"),
             Unseen::Failed(why) => f.write_str(why),
+            Unseen::Late(patience) => write!(f, "no certificate within {patience:?}"),
             Unseen::Malformed => f.write_str("the certificate cannot be read"),
         }
     }
@@ -86,8 +91,8 @@ fn look(
         Some(rustls::ProtocolVersion::TLSv1_3) => "TLS 1.3".to_owned(),
         other => format!("{other:?}"),
     };
-    let not_after = not_after(leaf).ok_or(Unseen::Malformed)?;
-    Ok(Certificate { not_after, version })
+    let (not_before, not_after) = validity(leaf).ok_or(Unseen::Malformed)?;
+    Ok(Certificate { not_before, not_after, version })
 }
 
 fn failed(error: impl fmt::Display) -> Unseen {
@@ -166,8 +171,8 @@ const EXPLICIT_VERSION: u8 = 0xa0;
 const UTC_TIME: u8 = 0x17;
 const GENERALIZED_TIME: u8 = 0x18;
 
-/// Until when a certificate is good (RFC 5280, section 4.1.2.5).
-fn not_after(certificate: &[u8]) -> Option<SystemTime> {
+/// From when on and until when a certificate is good (RFC 5280, section 4.1.2.5).
+fn validity(certificate: &[u8]) -> Option<(i64, i64)> {
     let inside = |(tag, content, _)| (tag == SEQUENCE).then_some(content);
     let to_be_signed = element(element(certificate).and_then(inside)?).and_then(inside)?;
     let (tag, _, rest) = element(to_be_signed)?;
@@ -176,9 +181,10 @@ fn not_after(certificate: &[u8]) -> Option<SystemTime> {
     let (_algorithm, _, rest) = element(rest)?;
     let (_issuer, _, rest) = element(rest)?;
     let validity = element(rest).and_then(inside)?;
-    let (_not_before, _, rest) = element(validity)?;
-    let (tag, text, _) = element(rest)?;
-    time(tag, std::str::from_utf8(text).ok()?)
+    let (tag, not_before, rest) = element(validity)?;
+    let not_before = time(tag, std::str::from_utf8(not_before).ok()?)?;
+    let (tag, not_after, _) = element(rest)?;
+    Some((not_before, time(tag, std::str::from_utf8(not_after).ok()?)?))
 }
 
 /// The first element of some DER: its tag, its content, and what comes after it.
@@ -198,7 +204,7 @@ fn element(der: &[u8]) -> Option<(u8, &[u8], &[u8])> {
 }
 
 /// A time in Greenwich: `YYMMDDhhmmssZ` or, with another tag, `YYYYMMDDhhmmssZ`.
-fn time(tag: u8, text: &str) -> Option<SystemTime> {
+fn time(tag: u8, text: &str) -> Option<i64> {
     let digits =
         text.strip_suffix('Z').filter(|it| it.bytes().all(|byte| byte.is_ascii_digit()))?;
     let (year, rest) = match (tag, digits.len()) {
@@ -211,8 +217,7 @@ fn time(tag: u8, text: &str) -> Option<SystemTime> {
     };
     let part = |at: usize| rest[at..at + 2].parse().ok();
     let (date, time) = ([year, part(0)?, part(2)?], [part(4)?, part(6)?, part(8)?]);
-    let seconds = rfc3339::seconds(date, time)?.try_into().ok()?;
-    SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds))
+    rfc3339::seconds(date, time)
 }
 
 #[cfg(test)]
@@ -221,8 +226,7 @@ mod tests {
 
     #[test]
     fn times_are_read() {
-        let check = |tag, text: &str, expected: Option<u64>| {
-            let expected = expected.map(|it| SystemTime::UNIX_EPOCH + Duration::from_secs(it));
+        let check = |tag, text: &str, expected: Option<i64>| {
             assert_eq!(time(tag, text), expected, "{text}");
         };
         check(UTC_TIME, "700101000000Z", Some(0));
@@ -235,7 +239,7 @@ mod tests {
         check(UTC_TIME, "26+130115959Z", None);
         check(UTC_TIME, "261130115959", None);
         check(UTC_TIME, "26113011595\u{e9}Z", None);
-        check(GENERALIZED_TIME, "19000101000000Z", None);
+        check(GENERALIZED_TIME, "19000101000000Z", Some(-2_208_988_800));
         check(0x02, "261130115959Z", None);
     }
 
@@ -243,7 +247,7 @@ mod tests {
     fn what_is_no_certificate_has_no_end() {
         for der in [&[][..], &[0x30], &[0x30, 0x84, 0xff, 0xff, 0xff, 0xff], &[0x30, 0x02, 0x30, 0]]
         {
-            assert_eq!(not_after(der), None, "{der:?}");
+            assert_eq!(validity(der), None, "{der:?}");
         }
     }
 }

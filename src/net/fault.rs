@@ -7,6 +7,14 @@ use isahc::error::ErrorKind;
 use super::reasons;
 use crate::protocol::message::{Fault, FaultKind, Sent};
 
+/// What stands in the text of a fault, after the server, when its certificate is not trusted.
+const UNTRUSTED: &str = " has no certificate that is trusted: ";
+
+/// Whether a fault is that the certificate of the server is not trusted.
+pub fn is_untrusted(fault: &Fault) -> bool {
+    fault.text.contains(UNTRUSTED)
+}
+
 /// What is known about the transfer.
 #[derive(Debug)]
 pub(super) struct Circumstances<'a> {
@@ -54,10 +62,9 @@ fn unreachable(kind: &ErrorKind, of: &Circumstances<'_>, why: &str) -> String {
         ErrorKind::Timeout => {
             format!("cannot reach {server}{through}: no connection within {:?}", of.connect_timeout)
         }
-        ErrorKind::BadServerCertificate => format!(
-            "{server} has no certificate that is trusted: {why}; name its authority with --cacert, \
-             or use --insecure"
-        ),
+        ErrorKind::BadServerCertificate => {
+            format!("{server}{UNTRUSTED}{why}; name its authority with --cacert, or use --insecure")
+        }
         ErrorKind::BadClientCertificate => {
             format!("the client certificate for {server} cannot be used: {why}")
         }

@@ -35,6 +35,7 @@ use crate::protocol::trace::Trace;
 pub use address::{Address, InvalidAddress};
 pub use authorization::{Authorization, Credentials};
 pub use certificate::{Certificate, Unseen};
+pub use fault::is_untrusted;
 pub use fetch::{FetchError, Fetched, Fetcher, Policy, Query, Source};
 pub use glance::Glance;
 pub use headers::{Headers, InvalidHeader, header_value, read_header, secret_value};

@@ -50,6 +50,28 @@ fn known_findings_do_not_fail_and_new_ones_do() {
     assert_eq!((&*last("origin-bad"), &*last("host-bad")), ("", "known"), "{}", outcome.out);
 }
 
+/// What a run prints, without how long each check took.
+fn lines(server: &str) -> Vec<Value> {
+    let outcome = doctor(&Scratch::new(), &["-j", server]);
+    let mut lines: Vec<Value> =
+        outcome.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for line in &mut lines {
+        assert!(line.as_object_mut().unwrap().remove("ms").is_some());
+    }
+    lines
+}
+
+#[test]
+fn two_runs_on_a_server_say_the_same() {
+    for kind in [Kind::Legacy, Kind::Modern] {
+        let site = Site::start(kind, "");
+        assert_eq!(lines(&site.url), lines(&site.url), "{kind:?}");
+    }
+    for flags in ["", "--era legacy", "--fault orphan"] {
+        assert_eq!(lines(&demo(flags)), lines(&demo(flags)), "{flags}");
+    }
+}
+
 #[test]
 fn what_is_mended_is_told() {
     let scratch = Scratch::new();

@@ -7,7 +7,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::server::{Kind, Site};
-use crate::support::{Outcome, Scratch, closed_url, demo, finish, processes_with, run, wait_until};
+use crate::support::{Outcome, Scratch, demo, finish, processes_with, run, wait_until};
 
 fn doctor(words: &[&str]) -> Outcome {
     run(&mut Scratch::new().mcpmini(["doctor"].iter().chain(words)))
@@ -111,7 +111,6 @@ fn mistakes_on_the_command_line_are_told() {
     check(&["--sticky", "101", "s"], 2, "101 is not between 1 and 100");
     check(&["no-such-server"], 9, "no-such-server");
     check(&["--only", "origin-*", &demo("")], 2, "no such check is for a server that is reached");
-    check(&[&closed_url()], 4, "connection refused");
 }
 
 #[test]
@@ -141,9 +140,9 @@ fn the_era_can_be_chosen() {
         assert!(found.starts_with(expected), "{words:?} {server}: {}{}", outcome.out, outcome.err);
     };
     let demo = demo("");
-    check(&[], &demo, "stdio-era", "PASS 2026-07-28 after");
-    check(&["--protocol", "2025-11-25"], &demo, "stdio-era", "PASS a session in 2025-11-25 after");
-    check(&["--protocol", "2025-06-18"], &demo, "stdio-era", "PASS a session in 2025-06-18 after");
+    check(&[], &demo, "stdio-era", "PASS 2026-07-28");
+    check(&["--protocol", "2025-11-25"], &demo, "stdio-era", "PASS a session in 2025-11-25");
+    check(&["--protocol", "2025-06-18"], &demo, "stdio-era", "PASS a session in 2025-06-18");
     let (legacy, modern) = (Site::start(Kind::Legacy, ""), Site::start(Kind::Modern, ""));
     check(&["--protocol", "2025-11-25"], &legacy.url, "era", "PASS a session in 2025-11-25");
     check(&["--protocol", "2025-11-25"], &modern.url, "era", "UNKNOWN neither");

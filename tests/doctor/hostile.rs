@@ -51,17 +51,17 @@ fn survives(
 
 #[test]
 fn endless_streams_end() {
-    survives("events", &[0, 1, 124], |_, peer| {
+    survives("events", &[6, 124], |_, peer| {
         peer.write("HTTP/1.1 200 -\r\nContent-Type: text/event-stream\r\n\r\n");
         while peer.stream.write_all(b"data: {\"jsonrpc\":\"2.0\",\"method\":\"x\"}\n\n").is_ok() {}
         false
     });
-    survives("one event", &[0, 1, 124], |_, peer| {
+    survives("one event", &[6, 124], |_, peer| {
         peer.write("HTTP/1.1 200 -\r\nContent-Type: text/event-stream\r\n\r\ndata: ");
         while peer.stream.write_all(&[b'x'; 4096]).is_ok() {}
         false
     });
-    survives("JSON", &[0, 1, 124], |_, peer| {
+    survives("JSON", &[6, 124], |_, peer| {
         peer.write("HTTP/1.1 200 -\r\nContent-Type: application/json\r\n\r\n[");
         while peer.stream.write_all(&[b'['; 4096]).is_ok() {}
         false
@@ -70,12 +70,12 @@ fn endless_streams_end() {
 
 #[test]
 fn endless_heads_end() {
-    survives("fields", &[0, 1, 4, 5, 6, 124], |_, peer| {
+    survives("fields", &[4, 5, 6, 124], |_, peer| {
         peer.write("HTTP/1.1 200 -\r\n");
         while peer.stream.write_all(b"X-More: and more and more and more\r\n").is_ok() {}
         false
     });
-    survives("one field", &[0, 1, 4, 5, 6, 124], |_, peer| {
+    survives("one field", &[4, 5, 6, 124], |_, peer| {
         peer.write("HTTP/1.1 200 -\r\nX-More: ");
         while peer.stream.write_all(&[b'x'; 4096]).is_ok() {}
         false
@@ -84,7 +84,7 @@ fn endless_heads_end() {
 
 #[test]
 fn slow_bytes_are_not_waited_for() {
-    survives("head", &[0, 1, 124], |_, peer| {
+    survives("head", &[6, 124], |_, peer| {
         for letter in "HTTP/1.1 200 -\r\nContent-Type: application/json\r\n\r\n".bytes().cycle() {
             thread::sleep(Duration::from_millis(100));
             if peer.stream.write_all(&[letter]).is_err() {
@@ -93,7 +93,7 @@ fn slow_bytes_are_not_waited_for() {
         }
         false
     });
-    survives("body", &[0, 1, 124], |_, peer| {
+    survives("body", &[6, 124], |_, peer| {
         peer.write("HTTP/1.1 200 -\r\nContent-Type: application/json\r\n\r\n");
         while peer.stream.write_all(b" ").is_ok() {
             thread::sleep(Duration::from_millis(100));
@@ -104,7 +104,7 @@ fn slow_bytes_are_not_waited_for() {
 
 #[test]
 fn a_page_for_people_is_no_server() {
-    survives("HTML", &[1], |_, peer| {
+    survives("HTML", &[6], |_, peer| {
         let body = "<html>\u{1b}[2J\u{7}Welcome</html>";
         peer.answer(
             "200 OK",
@@ -117,14 +117,14 @@ fn a_page_for_people_is_no_server() {
 
 #[test]
 fn a_server_that_hangs_up_is_not_judged() {
-    survives("at once", &[0, 1, 4, 5], |_, _| false);
-    survives("in the middle", &[0, 1, 4, 5, 6], |_, peer| {
+    survives("at once", &[5], |_, _| false);
+    survives("in the middle", &[5, 6], |_, peer| {
         peer.write("HTTP/1.1 200 -\r\nContent-Length: 100\r\n\r\n{");
         false
     });
     // It dies of the second question, and of each that comes then.
     let count = Arc::new(AtomicUsize::new(0));
-    survives("from then on", &[0, 1, 4, 5], move |request, peer| {
+    survives("from then on", &[5], move |request, peer| {
         if 0 < count.fetch_add(1, Ordering::SeqCst) {
             return false;
         }
@@ -137,7 +137,8 @@ fn a_server_that_hangs_up_is_not_judged() {
 fn long_lists_and_strange_names_are_taken_as_they_are() {
     let server = Server::start(|request, peer| {
         let name = r"\u001b]0;x\u0007\u202e\u0000name\n\tPASS";
-        let list = format!("\"{name}\",").repeat(100_000);
+        // All of it is read: it is shorter than what an answer may be.
+        let list = format!("\"{name}\",").repeat(10_000);
         let result = format!(
             r#"{{"supportedVersions":[{list}"2026-07-28"],"capabilities":{{}},"ttlMs":-1,
                 "cacheScope":"{name}","tools":[{list}1],"nextCursor":"{name}","resources":[{list}1],
@@ -165,7 +166,7 @@ fn nobody_is_led_elsewhere() {
             "{to}WWW-Authenticate: Bearer resource_metadata=\"http://{address}/metadata\"\r\n\
              Link: <http://{address}/catalog>; rel=\"ai-catalog\"\r\n"
         );
-        survives(status, &[0, 1], move |_, peer| {
+        survives(status, &[6], move |_, peer| {
             peer.answer(status, &fields, "");
             true
         });
@@ -208,15 +209,15 @@ fn processes_are_started_a_few_times_and_never_stay() {
     check("exit 0", &[4]);
     check("kill -9 $$", &[4]);
     check("read line; exit 1", &[4]);
-    check("while :; do read line || exit; done", &[4]);
-    check("trap '' TERM; sleep 60", &[4]);
-    check("yes", &[4]);
-    check("yes >&2", &[4]);
-    check("tr '\\0' x < /dev/zero", &[4]);
-    check("yes '{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"id\":1}'", &[4]);
+    check("while :; do read line || exit; done", &[124]);
+    check("trap '' TERM; sleep 60", &[124]);
+    check("yes", &[124]);
+    check("yes >&2", &[124]);
+    check("tr '\\0' x < /dev/zero", &[4, 124]);
+    check("yes '{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"id\":1}'", &[124]);
     // It dies at every question but the first.
     check("head -n 1 | \"$1\"", &[0, 1, 4]);
-    check("\"$1\" --era legacy & sleep 60 & wait", &[0, 1, 4]);
+    check("\"$1\" --era legacy & sleep 60 & wait", &[124]);
     check("setsid sh -c 'sleep 60' & exec \"$1\"", &[0, 1]);
     // It answers when it has been asked in both eras.
     check("sleep 1; exec \"$1\"", &[0, 1]);

@@ -17,6 +17,7 @@ mod http;
 mod server;
 mod stdio;
 mod tls;
+mod unusable;
 
 /// A check that no test makes complain may be one that cannot.
 #[test]

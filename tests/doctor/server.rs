@@ -144,6 +144,7 @@ impl State {
                 add("Access-Control-Allow-Origin", origin);
             }
             "weak cookie" => add("Set-Cookie", "sid=1; Path=/"),
+            "weak cookie in Latin" => add("Set-Cookie", "s\u{ed}d=1; Path=/"),
             "strong cookie" => add("Set-Cookie", "sid=1; HttpOnly; SameSite=Strict"),
             "cacheable" => add("Cache-Control", "public, max-age=60"),
             "out of a cache" => add("Age", "17"),
@@ -167,6 +168,9 @@ impl State {
             return refusal;
         }
         let (path, _) = request.path.split_once('?').unwrap_or((&request.path, ""));
+        if let Some(signed) = self.signed(path) {
+            return signed;
+        }
         if path != "/mcp" {
             return self.document(path, request);
         }
@@ -224,6 +228,9 @@ impl State {
             return Some(error(403, &Value::Null, -32000, "no origin"));
         }
         let host = field(request, "host");
+        if self.has("knows itself by name only") && !host.starts_with("localhost") {
+            return Some(plain(403, "only as localhost"));
+        }
         if self.has("knows itself by number only") && host.starts_with("localhost") {
             return Some(error(421, &Value::Null, -32000, "another host"));
         }
@@ -332,6 +339,8 @@ impl State {
         let offered = message["params"]["protocolVersion"].as_str().unwrap_or_default();
         let settled = match self.fault {
             "speaks every version" => offered,
+            "opens sessions in a revision to come" => "2099-01-01",
+            "opens sessions in no revision" => "latest",
             "is of June and refuses origins by 400" => "2025-06-18",
             _ => LEGACY,
         };
@@ -422,6 +431,9 @@ impl State {
         let result = match method {
             "ping" if self.has("does not know ping") => return error(200, id, -32601, "no"),
             "ping" => json!({}),
+            "server/discover" if self.has("speaks a revision to come") => json!({
+                "supportedVersions": ["2099-01-01"], "capabilities": {},
+            }),
             "server/discover" if self.kind == Kind::Modern => json!({
                 "supportedVersions": [MODERN], "capabilities": { "tools": {} },
             }),
@@ -486,6 +498,9 @@ impl State {
             if !self.has("streams that proxies hold back") {
                 response.fields.push(("X-Accel-Buffering", "no".to_owned()));
             }
+        }
+        if self.has("cuts a character in half") {
+            response.body = response.body.replace("[]", r#"[{"name":"\ud83d"}]"#);
         }
         if self.has("calls JSON text") {
             response.fields[0].1 = "text/plain".to_owned();
@@ -556,6 +571,31 @@ impl State {
             response.fields.push(("Cache-Control", "public, max-age=3600".to_owned()));
         }
         response
+    }
+
+    /// A card that is signed, and what is beside it.
+    fn signed(&self, path: &str) -> Option<Response> {
+        let bundle = match self.fault.strip_prefix("signed card")? {
+            "" | " that has changed" => "card.json.sigstore.json",
+            " by a key" => "key.sigstore.json",
+            " with a broken signature" => "swapped-signature.sigstore.json",
+            " and a page instead of a bundle" => "",
+            other => panic!("there is no such fault: {other}"),
+        };
+        let file = |name: &str| {
+            let path = format!("{}/tests/vectors/own/{name}", env!("CARGO_MANIFEST_DIR"));
+            std::fs::read_to_string(path).unwrap()
+        };
+        let body = match path {
+            "/mcp/server-card" if self.has("signed card that has changed") => {
+                file("card.json").replacen(' ', "  ", 1)
+            }
+            "/mcp/server-card" => file("card.json"),
+            "/mcp/server-card.sigstore.json" if bundle.is_empty() => "<html></html>".to_owned(),
+            "/mcp/server-card.sigstore.json" => file(bundle),
+            _ => return None,
+        };
+        Some(plain(200, &body))
     }
 
     fn card(&self, origin: &str) -> Value {

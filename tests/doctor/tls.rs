@@ -1,48 +1,91 @@
 //! Encryption: the certificate, and what is answered without one.
 
-#![expect(clippy::print_stdout, reason = "a test that is skipped says so")]
-
-use std::fs::File;
-use std::io::{BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::thread;
+use std::time::{Duration, SystemTime};
 
-use rustls::pki_types::pem::PemObject;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, date_time_ymd};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use crate::support::{Outcome, Scratch, run};
 
-/// Makes a certificate for this machine that is good for so many days; none, with a printed reason,
-/// where there is no openssl.
-fn certificate(scratch: &Scratch, days: u32) -> Option<(String, String)> {
-    let script = format!(
-        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days {days} \
-         -keyout key.pem -out cert.pem -subj /CN=localhost \
-         -addext subjectAltName=IP:127.0.0.1 -addext basicConstraints=critical,CA:FALSE"
-    );
-    let made = run(&mut scratch.shell(&script));
-    if made.code != 0 {
-        println!("skipped: no certificate: {}", made.err);
-        return None;
+/// An authority that nobody trusts who is not told to.
+struct Authority(CertifiedIssuer<'static, KeyPair>);
+
+/// What a server shows, and the key to it.
+struct Served {
+    certificate: CertificateDer<'static>,
+    key: PrivateKeyDer<'static>,
+}
+
+impl Authority {
+    fn new() -> Authority {
+        let mut params = CertificateParams::new([]).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        Authority(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
     }
-    let path = |name: &str| scratch.path(name).into_os_string().into_string().unwrap();
-    Some((path("cert.pem"), path("key.pem")))
+
+    /// Writes its certificate where `--cacert` can read it.
+    fn file(&self, scratch: &Scratch) -> String {
+        let text = STANDARD.encode(self.0.der());
+        let lines: Vec<&str> =
+            text.as_bytes().chunks(64).map(|line| std::str::from_utf8(line).unwrap()).collect();
+        let (begin, end) = ("-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----");
+        scratch.write("ca.pem", format!("{begin}\n{}\n{end}\n", lines.join("\n")))
+    }
+
+    /// A certificate for a host.
+    fn certify(&self, host: &str, times: Times) -> Served {
+        let key = KeyPair::generate().unwrap();
+        let certificate = params(host, times).signed_by(&key, &self.0).unwrap();
+        Served { certificate: certificate.into(), key: key.into() }
+    }
+}
+
+/// When a certificate is good.
+#[derive(Clone, Copy)]
+enum Times {
+    /// For so many days from now.
+    Days(u64),
+    /// From the beginning of one year to that of another.
+    Years(i32, i32),
+}
+
+fn params(host: &str, times: Times) -> CertificateParams {
+    let mut params = CertificateParams::new([host.to_owned()]).unwrap();
+    (params.not_before, params.not_after) = match times {
+        Times::Days(days) => {
+            let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+            let now = date_time_ymd(1970, 1, 1) + Duration::from_secs(now.as_secs());
+            (now - Duration::from_secs(3600), now + Duration::from_secs(days * 86_400 - 3600))
+        }
+        Times::Years(from, to) => (date_time_ymd(from, 1, 1), date_time_ymd(to, 1, 1)),
+    };
+    params
+}
+
+/// A certificate that the server has made for itself.
+fn self_signed() -> Served {
+    let key = KeyPair::generate().unwrap();
+    let certificate = params("localhost", Times::Days(90)).self_signed(&key).unwrap();
+    Served { certificate: certificate.into(), key: key.into() }
 }
 
 /// A server that refuses everything, over TLS; with `plain` it answers on the same port without
 /// encryption as well, and takes everything. Returns its URL.
-fn serve(certificate: &str, key: &str, plain: bool) -> String {
-    let chain = CertificateDer::pem_reader_iter(BufReader::new(File::open(certificate).unwrap()));
-    let chain = chain.map(Result::unwrap).collect();
-    let key = PrivateKeyDer::from_pem_file(key).unwrap();
+fn serve(served: Served, plain: bool) -> String {
+    let Served { certificate, key } = served;
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let config = ServerConfig::builder_with_provider(provider);
     let config = config.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
-    let config = Arc::new(config.with_single_cert(chain, key).unwrap());
+    let config = Arc::new(config.with_single_cert(vec![certificate], key).unwrap());
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("https://{}/mcp", listener.local_addr().unwrap());
+    let url = format!("https://localhost:{}/mcp", listener.local_addr().unwrap().port());
     thread::spawn(move || {
         for mut stream in listener.incoming().map_while(Result::ok) {
             let mut first = [0];
@@ -71,47 +114,102 @@ fn doctor(scratch: &Scratch, words: &[&str]) -> Outcome {
     run(&mut scratch.mcpmini(only.iter().chain(words)))
 }
 
+/// What two checks say of a certificate, each as verdict and a part of the evidence, and whether the
+/// server was reached.
+struct Expected<'a> {
+    tls: (&'a str, &'a str),
+    expiry: (&'a str, &'a str),
+    code: i32,
+}
+
+/// The server speaks no MCP, which is all that is wrong with it when it is reached.
+const REACHED: i32 = 6;
+const UNREACHED: i32 = 4;
+
+#[track_caller]
+fn check(words: &[&str], served: Served, expected: &Expected<'_>) {
+    let scratch = Scratch::new();
+    let url = serve(served, false);
+    let outcome = doctor(&scratch, &[words, &[&url]].concat());
+    let lines: Vec<Vec<&str>> =
+        outcome.out.lines().map(|line| line.split('\t').collect()).collect();
+    assert_eq!(lines.len(), 3, "{}{}", outcome.out, outcome.err);
+    for (line, (verdict, evidence)) in lines.iter().zip([expected.tls, expected.expiry]) {
+        assert_eq!(format!("{} {}", line[0], line[1]), verdict, "{}", outcome.out);
+        assert!(line[3].contains(evidence), "{verdict}: {}", outcome.out);
+    }
+    assert_eq!(outcome.code, expected.code, "{}", outcome.err);
+}
+
 #[test]
-fn certificates_end() {
-    let check = |days, expected: &str, evidence: &str| {
-        let scratch = Scratch::new();
-        let Some((certificate, key)) = certificate(&scratch, days) else { return };
-        let url = serve(&certificate, &key, false);
-        let outcome = doctor(&scratch, &["--cacert", &certificate, &url]);
-        let lines: Vec<Vec<&str>> =
-            outcome.out.lines().map(|line| line.split('\t').collect()).collect();
-        assert_eq!(lines.len(), 3, "{}{}", outcome.out, outcome.err);
-        assert_eq!(lines[0][..2], ["PASS", "tls"], "{}", outcome.out);
-        assert!(lines[0][3].ends_with("Strict-Transport-Security: max-age=60"), "{}", outcome.out);
-        assert_eq!(lines[1][..2].join(" "), expected, "{}", outcome.out);
-        assert!(lines[1][3].starts_with(evidence), "{}", outcome.out);
+fn certificates_are_good_for_a_time() {
+    let authority = Authority::new();
+    let scratch = Scratch::new();
+    let file = authority.file(&scratch);
+    let words: &[&str] = &["--cacert", &file];
+    let strict = "Strict-Transport-Security: max-age=60";
+    let check = |times, tls, expiry, code| {
+        let served = authority.certify("localhost", times);
+        check(words, served, &Expected { tls, expiry, code });
     };
-    check(90, "PASS tls-expiry", "good for 89 days; TLS 1.3");
-    check(5, "WARN tls-expiry", "good for 4 days; TLS 1.3");
+    let trusted = ("PASS tls", strict);
+    check(Times::Days(90), trusted, ("PASS tls-expiry", "good for 89 days; TLS 1.3"), REACHED);
+    check(Times::Days(5), trusted, ("WARN tls-expiry", "good for 4 days; TLS 1.3"), REACHED);
+    let over = ("FAIL tls-expiry", "its time was over at 2021-01-01T00:00:00Z; TLS 1.3");
+    check(Times::Years(2020, 2021), ("FAIL tls", "xpired"), over, UNREACHED);
+    let early = ("FAIL tls-expiry", "it is not good before 2090-01-01T00:00:00Z; TLS 1.3");
+    check(Times::Years(2090, 2099), ("FAIL tls", "NotValidYet"), early, UNREACHED);
+}
+
+#[test]
+fn certificates_name_their_host_and_an_authority() {
+    let authority = Authority::new();
+    let scratch = Scratch::new();
+    let file = authority.file(&scratch);
+    let of = |host| authority.certify(host, Times::Days(90));
+    let good = ("PASS tls-expiry", "good for 89 days");
+    let untrusted =
+        |evidence| Expected { tls: ("FAIL tls", evidence), expiry: good, code: UNREACHED };
+    check(&["--cacert", &file], of("other.example"), &untrusted("NotValidForName"));
+    check(&[], of("localhost"), &untrusted("UnknownIssuer"));
+    check(&[], self_signed(), &untrusted("no certificate that is trusted"));
+    // Another authority than the one that has signed.
+    let other = Scratch::new();
+    let file = Authority::new().file(&other);
+    check(&["--cacert", &file], of("localhost"), &untrusted("no certificate that is trusted"));
+    let blind = Expected { tls: ("UNKNOWN tls", "--insecure"), expiry: good, code: REACHED };
+    check(&["--insecure"], self_signed(), &blind);
+    let over = ("FAIL tls-expiry", "its time was over at 2021-01-01T00:00:00Z");
+    let blind = Expected { expiry: over, ..blind };
+    check(&["--insecure"], authority.certify("localhost", Times::Years(2020, 2021)), &blind);
+}
+
+#[test]
+fn what_cannot_be_reached_has_no_certificate() {
+    let url = crate::support::closed_url().replace("http://", "https://");
+    let outcome = doctor(&Scratch::new(), &[&url]);
+    let verdicts: Vec<&str> =
+        outcome.out.lines().filter_map(|line| line.split('\t').next()).collect();
+    assert_eq!(verdicts, ["UNKNOWN"; 3], "{}", outcome.out);
+    assert_eq!(outcome.code, UNREACHED, "{}", outcome.err);
+    // Something that speaks, but no TLS.
+    let url = crate::support::http_server(|_| crate::support::answer("200 OK", "{}"));
+    let outcome = doctor(&Scratch::new(), &[&url.replace("http://", "https://")]);
+    assert!(outcome.out.starts_with("UNKNOWN\ttls\t"), "{}", outcome.out);
+    assert_eq!(outcome.code, UNREACHED, "{}", outcome.err);
 }
 
 #[test]
 fn what_is_answered_without_encryption_is_found() {
+    let authority = Authority::new();
     let scratch = Scratch::new();
-    let Some((certificate, key)) = certificate(&scratch, 90) else { return };
+    let file = authority.file(&scratch);
     let check = |plain, expected: &str| {
-        let url = serve(&certificate, &key, plain);
-        let outcome = doctor(&scratch, &["--cacert", &certificate, &url]);
+        let url = serve(authority.certify("localhost", Times::Days(90)), plain);
+        let outcome = doctor(&scratch, &["--cacert", &file, &url]);
         let line = outcome.out.lines().find(|line| line.contains("\ttls-downgrade\t")).unwrap();
         assert!(line.replace('\t', " ").starts_with(expected), "{}", outcome.out);
     };
     check(false, "PASS tls-downgrade ");
     check(true, "FAIL tls-downgrade ");
-}
-
-#[test]
-fn a_certificate_that_nobody_trusts_is_no_connection() {
-    let scratch = Scratch::new();
-    let Some((certificate, key)) = certificate(&scratch, 90) else { return };
-    let url = serve(&certificate, &key, false);
-    let outcome = doctor(&scratch, &[&url]);
-    assert_eq!((outcome.code, &*outcome.out), (4, ""), "{}", outcome.err);
-    assert!(outcome.err.contains("no certificate that is trusted"), "{}", outcome.err);
-    let outcome = doctor(&scratch, &["--insecure", &url]);
-    assert!(outcome.out.starts_with("UNKNOWN\ttls\t"), "{}{}", outcome.out, outcome.err);
 }

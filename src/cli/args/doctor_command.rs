@@ -29,7 +29,7 @@ keywords! {
     note = "A line has the verdict, the check, what should be so, what was seen, where the rule is \
                written, and what to do, with tabs between them. PASS, WARN (a recommendation is not \
                followed), FAIL (a rule is broken, or a door stands open), SKIP (does not apply) and \
-               UNKNOWN (cannot be told from here)."
+               UNKNOWN (cannot be told from here; what is to do then lets it be told)."
 )]
 #[argh(
     note = "With --json a line is an object with \"check\", \"verdict\", \"title\", \"evidence\", \
@@ -47,7 +47,11 @@ keywords! {
 )]
 #[argh(note = "The exit code is 1 when a check has failed, see --fail-on. All is over after two \
                minutes, or see --max-time, and a few seconds to leave; what was not checked by then \
-               is unknown, and the exit code is 124 unless a check has failed.")]
+               is unknown, and the exit code is 124. A server that cannot be examined ends it as it \
+               ends any other command: 4 when it cannot be started or reached, 6 when it speaks no \
+               MCP, 7 when it lets nobody in and asks for no credentials, 124 when it says nothing; \
+               what can be told of it nevertheless is printed. One that asks for credentials can be \
+               examined for how it does that.")]
 #[argh(
     note = "For CI: --write-baseline FILE writes the findings of today, a line with the check and its \
                verdict each, and --baseline FILE lets those pass and fails on others, and on those \

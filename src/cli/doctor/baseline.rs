@@ -16,6 +16,7 @@ use crate::cli::exit::Exit;
 use crate::cli::output::{self, cell};
 use crate::cli::run::Run;
 use crate::doctor::{self, Report, Verdict};
+use crate::protocol::mask;
 use crate::protocol::message::Sent;
 use crate::protocol::similar;
 use crate::store::{self, Guard};
@@ -92,7 +93,9 @@ pub(super) struct Draft {
 
 impl Draft {
     pub(super) fn new(server: &str) -> Draft {
-        Draft { text: format!("# mcpmini doctor: what is known of {}\n", cell(server)) }
+        // The file is to be committed.
+        let server = mask::server(server);
+        Draft { text: format!("# mcpmini doctor: what is known of {}\n", cell(&server)) }
     }
 
     /// Takes note of a finding.
@@ -118,7 +121,7 @@ mod tests {
     use crate::doctor::Finding;
 
     fn report(check: &'static str, verdict: Verdict, evidence: &str) -> Report {
-        let finding = Finding { verdict, evidence: evidence.to_owned() };
+        let finding = Finding { verdict, evidence: evidence.to_owned(), need: None };
         let (title, clause, fix) = ("", "", "");
         let (requests, took) = (Vec::new(), Duration::ZERO);
         Report { check, title, clause, fix, finding, requests, took }
@@ -147,6 +150,8 @@ mod tests {
 
     #[test]
     fn what_a_draft_says_is_known_afterwards() {
+        let url = Draft::new("https://h.example/mcp?api_key=hunter2").text;
+        assert_eq!(url, "# mcpmini doctor: what is known of https://h.example/mcp?api_key=***\n");
         let mut draft = Draft::new("exec:a\nb");
         let reports = [
             report("ping", Verdict::Fail, "no\n# answer"),

@@ -3,6 +3,7 @@
 mod baseline;
 mod page;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_lite::FutureExt;
@@ -13,13 +14,14 @@ use self::page::Page;
 use crate::cli::args::doctor_command::{Doctor, FailOn};
 use crate::cli::args::settings;
 use crate::cli::contact::Contact;
-use crate::cli::duration::Limit;
+use crate::cli::duration::{self, Limit};
 use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
 use crate::cli::explain;
 use crate::cli::run::Run;
+use crate::cli::signed;
 use crate::client::Server;
-use crate::doctor::{self, Examination, Options, Target, Verdict};
+use crate::doctor::{Examination, Options, Target, Unusable, Verdict};
 use crate::protocol::opening::Certainty;
 use crate::reactor::Timer;
 
@@ -54,6 +56,7 @@ pub(super) async fn run(
         held?;
     }
     let server = contact.target()?;
+    let (root, _) = signed::root(run, None)?;
     // It signs what goes to the server; kept until the end, because it holds the token.
     let authorizer = contact.loaded_authorizer(&server)?;
     let mut secrets = contact.secrets();
@@ -79,6 +82,7 @@ pub(super) async fn run(
         require_auth: doctor.require_auth,
         connections: doctor.sticky.unwrap_or(CONNECTIONS),
         only: doctor.only.clone(),
+        root: Arc::new(root),
         secrets,
     };
     let examined = examine(run, doctor, baseline, target, options).await;
@@ -93,14 +97,12 @@ async fn examine(
     options: Options,
 ) -> Result<Exit, Error> {
     let phase = if matches!(target, Target::Http(_)) { Phase::Connect } else { Phase::Start };
-    let until = options.until;
-    let opening = async { doctor::examine(target, options).await.map_err(Error::from) };
-    let opened = interruptible(run, opening.or(expired(run, until))).await?;
-    let mut examination = opened.map_err(|error| error.phase(phase))?;
+    let prepared = Examination::new(target, options);
+    let mut examination = prepared.map_err(|fault| Error::from(fault).phase(phase))?;
     let mut page = Page::new(run, baseline);
     let mut draft = Draft::new(&doctor.server);
     let outcome = report(run, &mut examination, &mut page, &mut draft).await;
-    let ran_out = examination.ran_out();
+    let (unusable, ran_out) = (examination.unusable(), examination.ran_out());
     match &outcome {
         Ok(()) => examination.close().await,
         Err(_) => {
@@ -112,13 +114,16 @@ async fn examine(
     }
     outcome?;
     let worst = page.finish()?;
+    // What follows was not examined, or not whole: then neither a success nor a failure says what
+    // the server is like.
+    if let Some(unusable) = unusable {
+        return Err(explain_unusable(unusable, phase));
+    }
+    if ran_out {
+        return Err(explain::expired(run.settings.max_time.or(Some(Limit::after(TOTAL)))));
+    }
     if let Some(path) = &doctor.write_baseline {
-        // What was not checked is not known either.
-        return if ran_out {
-            Err(time_over(run))
-        } else {
-            draft.write(run, path).map(|()| Exit::Ok)
-        };
+        return draft.write(run, path).map(|()| Exit::Ok);
     }
     let threshold = match doctor.fail_on.unwrap_or(FailOn::Fail) {
         FailOn::Fail => Some(Verdict::Fail),
@@ -128,18 +133,51 @@ async fn examine(
     };
     match threshold {
         Some(threshold) if threshold <= worst => Ok(FAILED),
-        _ if ran_out => Err(time_over(run)),
         _ => Ok(Exit::Ok),
     }
 }
 
-/// Prints what the checks find, one after the other.
+/// The error for a server that cannot be examined, which is that of any other command.
+fn explain_unusable(unusable: Unusable, phase: Phase) -> Error {
+    match unusable {
+        Unusable::Fault(fault) => Error::from(fault).phase(phase),
+        Unusable::Busy(status) => {
+            let text = format!("HTTP {}: the server cannot be examined now", status.as_u16());
+            let error = Error::new(Exit::Unreachable, text).phase(phase).status(status.as_u16());
+            error.hint("try again later")
+        }
+        Unusable::Silent(patience) => {
+            let text = format!("the server did not answer within {}", duration::show(patience));
+            let option = if phase == Phase::Start { "--start-timeout" } else { "--timeout" };
+            Error::new(Exit::Timeout, text).phase(phase).hint(format!("see {option}"))
+        }
+        Unusable::Refused { said, host } => {
+            let text = format!("the server refuses everybody who comes like this: {said}");
+            let hint = match host {
+                Some(host) => format!("it takes requests by another name: http://{host}/…"),
+                None => "give credentials, or see what the server lets in".to_owned(),
+            };
+            Error::new(Exit::Auth, text).phase(phase).status(403).hint(hint)
+        }
+        Unusable::NotMcp(said) => {
+            let error = Error::new(Exit::Protocol, said);
+            let hint = "name the MCP endpoint itself; mcpmini discover looks for one";
+            match phase {
+                Phase::Connect => error.phase(Phase::Negotiate).hint(hint),
+                _ => error.phase(Phase::Negotiate),
+            }
+        }
+    }
+}
+
+/// Opens the conversation, and prints what the checks find, one after the other.
 async fn report(
     run: &Run<'_>,
     examination: &mut Examination,
     page: &mut Page<'_>,
     draft: &mut Draft,
 ) -> Result<(), Error> {
+    interruptible(run, examination.open()).await?;
     while let Some(report) = interruptible(run, examination.next()).await? {
         page.add(&report)?;
         draft.add(&report);
@@ -151,13 +189,4 @@ async fn report(
 async fn interruptible<T>(run: &Run<'_>, what: impl Future<Output = T>) -> Result<T, Error> {
     let interrupted = async { Err(explain::interrupted(run.interrupted().await)) };
     async { Ok(what.await) }.or(interrupted).await
-}
-
-async fn expired(run: &Run<'_>, until: Instant) -> Result<Examination, Error> {
-    Timer::at(until).await;
-    Err(time_over(run))
-}
-
-fn time_over(run: &Run<'_>) -> Error {
-    explain::expired(run.settings.max_time.or(Some(Limit::after(TOTAL))))
 }

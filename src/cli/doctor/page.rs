@@ -100,14 +100,14 @@ fn line(report: &Report, known: Option<bool>) -> String {
     let Report { check, title, clause, fix, finding, .. } = report;
     let verdict = finding.verdict.word().to_uppercase();
     let evidence = cell(&finding.evidence);
-    let fix = if Verdict::Unknown < finding.verdict { fix } else { "" };
+    let fix = if Verdict::Skip < finding.verdict { fix } else { "" };
     let mut columns = vec![&*verdict, check, title, &evidence, clause, fix];
     columns.extend(known.map(|known| if known { "known" } else { "" }));
     columns.join("\t")
 }
 
-/// A report for people: what was found, and, when a rule is not kept, what to do and where the rule
-/// is.
+/// A report for people: what was found; what to do where a rule is not kept, or nothing was told;
+/// and where the rule is.
 fn paragraph(report: &Report, known: Option<bool>, colored: bool) -> String {
     let Report { check, title, clause, fix, finding, .. } = report;
     let is_known = known == Some(true);
@@ -120,11 +120,16 @@ fn paragraph(report: &Report, known: Option<bool>, colored: bool) -> String {
     let evidence = cell(&finding.evidence);
     let mark = if is_known { "known: " } else { "" };
     let mut text = format!("{word}  {check:<22}{mark}{evidence}\n");
-    if Verdict::Unknown < finding.verdict && !is_known {
-        let indent = " ".repeat(INDENT);
-        text.push_str(&format!("{indent}should be: {title}\n"));
-        text.push_str(&format!("{indent}to do: {fix}\n"));
-        text.push_str(&format!("{indent}rule: {clause}\n"));
+    let indent = " ".repeat(INDENT);
+    match finding.verdict {
+        _ if is_known => (),
+        Verdict::Pass | Verdict::Skip => (),
+        Verdict::Unknown => text.push_str(&format!("{indent}to do: {fix}\n")),
+        Verdict::Warn | Verdict::Fail => {
+            text.push_str(&format!("{indent}should be: {title}\n"));
+            text.push_str(&format!("{indent}to do: {fix}\n"));
+            text.push_str(&format!("{indent}rule: {clause}\n"));
+        }
     }
     text
 }

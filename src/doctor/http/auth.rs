@@ -4,14 +4,14 @@ use http::StatusCode;
 use serde_json::Value;
 
 use super::probe::{Answer, NoAnswer, Probe, SESSION};
-use super::refusal;
+use super::refusal::{self, is_refusal, untold};
 use super::session::in_legacy;
 use super::site::Site;
 use super::speech::Speech;
 use crate::auth::challenge::Challenge;
 use crate::auth::{is_resource_of, resource_locations, server_locations};
 use crate::doctor::Check;
-use crate::doctor::finding::{Finding, excerpt};
+use crate::doctor::finding::{Finding, Need, excerpt};
 use crate::net::{Address, Fetched, Fetcher, Policy, Source, Zone};
 use crate::protocol::method;
 
@@ -70,16 +70,10 @@ async fn greeted_bare(site: &Site) -> Result<Answer, NoAnswer> {
     site.ask(&site.greeting().bare()).await
 }
 
-fn is_refusal(answer: &Answer) -> bool {
-    matches!(answer.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)
-}
-
 /// Why nothing can be told where everybody is refused alike: by 403, which may be about anything.
 fn closed_to_all(site: &Site, answer: &Answer) -> Option<Finding> {
-    let has_challenge = answer.headers.contains_key("www-authenticate");
-    let is_closed = answer.status == StatusCode::FORBIDDEN && !has_challenge;
-    (is_closed && refusal::is_usual(site, answer)).then(|| {
-        Finding::unknown(format!("everybody is refused, with or without: {}", answer.summary()))
+    (refusal::is_closed(answer) && refusal::is_usual(site, answer)).then(|| {
+        untold(site, &format!("everybody is refused, with or without: {}", answer.summary()))
     })
 }
 
@@ -90,19 +84,23 @@ async fn refused(site: &Site) -> Result<Answer, Finding> {
             Some(finding) => Err(finding),
             None => Ok(answer),
         },
-        Ok(answer) if answer.is_taken() => Err(Finding::skip("no credentials are asked for")),
-        Ok(answer) => Err(Finding::unknown(answer.summary())),
+        Ok(answer) if answer.is_taken() => Err(refusal::no_server(site)
+            .unwrap_or_else(|| Finding::skip("no credentials are asked for"))),
+        Ok(answer) => Err(untold(site, &answer.summary())),
         Err(no_answer) => Err(no_answer.into()),
     }
 }
 
 async fn none(site: &Site) -> Finding {
+    if let Some(finding) = refusal::no_server(site) {
+        return finding;
+    }
     let greeting = match greeted_bare(site).await {
         Ok(answer) => answer,
         Err(no_answer) => return no_answer.into(),
     };
     if !greeting.is_taken() && !is_refusal(&greeting) {
-        return Finding::unknown(greeting.summary());
+        return untold(site, &greeting.summary());
     }
     if let Some(finding) = closed_to_all(site, &greeting) {
         return finding;
@@ -119,11 +117,9 @@ async fn none(site: &Site) -> Finding {
             Ok(answer) if is_refusal(&answer) => closed.push(name),
             // What the server does not have is neither.
             Ok(_) => (),
-            Err(NoAnswer::Late(patience)) if name == "GET" => {
-                silent = Some(Finding::unknown(format!(
-                    "GET is silent for {} ms; whether it is open cannot be seen",
-                    patience.as_millis()
-                )));
+            Err(NoAnswer::Late(_)) if name == "GET" => {
+                let why = "GET is silent, so whether it is open to all cannot be seen";
+                silent = Some(Finding::unknown(why, Need::Person));
             }
             Err(no_answer) => return no_answer.into(),
         }
@@ -231,17 +227,25 @@ fn named(fields: &[String]) -> Option<String> {
     Challenge::choose(&challenges)?.resource_metadata().map(str::to_owned)
 }
 
+fn fetcher(site: &Site) -> Fetcher {
+    let fetcher = Fetcher::new(&site.settings, &site.address, Policy::default());
+    fetcher.with_patience(site.options.patience)
+}
+
 /// Fetches a document that the server has named.
 async fn fetch(site: &Site, url: &str) -> Result<Fetched, Finding> {
-    let unknown = |error: &dyn std::fmt::Display| Finding::unknown(excerpt(&error.to_string()));
-    let fetcher = Fetcher::new(&site.settings, &site.address, Policy::default());
+    let unknown = |error: &dyn std::fmt::Display| {
+        Finding::unknown(excerpt(&error.to_string()), Need::Document)
+    };
+    let fetcher = fetcher(site);
     let zone = fetcher.zone(&site.address).await.map_err(|error| unknown(&error))?;
     fetch_from(&fetcher, url, zone).await
 }
 
 async fn fetch_from(fetcher: &Fetcher, url: &str, zone: Zone) -> Result<Fetched, Finding> {
-    let unknown =
-        |error: &dyn std::fmt::Display| Finding::unknown(excerpt(&format!("{url}: {error}")));
+    let unknown = |error: &dyn std::fmt::Display| {
+        Finding::unknown(excerpt(&format!("{url}: {error}")), Need::Document)
+    };
     let address = Address::parse(url).map_err(|error| unknown(&error))?;
     let fetched = fetcher.get(&address, Source::Document(zone), "application/json", LIMIT).await;
     fetched.map_err(|error| unknown(&error))
@@ -298,7 +302,7 @@ async fn check_issuer(site: &Site, issuer: &str, zone: Zone) -> Finding {
     let Some(locations) = server_locations(issuer) else {
         return Finding::fail(format!("{} cannot be an issuer", excerpt(issuer)));
     };
-    let fetcher = Fetcher::new(&site.settings, &site.address, Policy::default());
+    let fetcher = fetcher(site);
     for location in locations {
         let fetched = match fetch_from(&fetcher, &location, zone).await {
             Ok(fetched) => fetched,
@@ -334,14 +338,15 @@ async fn query(site: &Site) -> Finding {
     let url = site.address.as_str();
     let joint = if url.contains('?') { '&' } else { '?' };
     let Ok(address) = Address::parse(&format!("{url}{joint}access_token={GARBAGE}")) else {
-        return Finding::unknown("the URL takes no query");
+        return Finding::unknown("the URL takes no query", Need::Person);
     };
     match site.ask(&site.greeting().bare().to(address)).await {
         Ok(answer) if answer.is_taken() => Finding::fail(format!("taken: {}", answer.summary())),
-        Ok(answer) => Finding::unknown(format!(
-            "a wrong token is refused ({}); a right one was not tried, since URLs end up in logs",
-            answer.summary()
-        )),
+        Ok(answer) => {
+            let why = "a right one was not tried, since URLs end up in logs";
+            let summary = answer.summary();
+            Finding::unknown(format!("a wrong token is refused ({summary}); {why}"), Need::Person)
+        }
         Err(no_answer) => no_answer.into(),
     }
 }

@@ -7,7 +7,7 @@ use super::probe::{Answer, NoAnswer};
 use super::site::Site;
 use super::speech::Speech;
 use crate::doctor::Check;
-use crate::doctor::finding::{Finding, excerpt};
+use crate::doctor::finding::{Finding, Need, excerpt};
 use crate::protocol::method;
 
 /// How many pages of a list are looked at.
@@ -125,7 +125,7 @@ async fn result(site: &Site) -> Finding {
             Finding::pass("every list has both")
         }
         Some(found) => found,
-        None => Finding::unknown("no list was answered"),
+        None => Finding::unknown("no list was answered", Need::Sound),
     }
 }
 
@@ -140,10 +140,14 @@ async fn pages(site: &Site, method: &str) -> Result<Vec<Finding>, NoAnswer> {
         let answer = site.ask(&site.request(method, &params)).await?;
         let Some(result) = answer.result() else {
             if answer.is_taken() && answer.code().is_none() {
-                findings.push(Finding::unknown(format!("{method}: {}", answer.summary())));
+                let why = format!("{method}: {}", answer.summary());
+                findings.push(Finding::unknown(why, Need::Sound));
             }
             break;
         };
+        if !is_complete(result) {
+            break;
+        }
         findings.push(hints(site, method, result));
         let scope = result.get("cacheScope").cloned();
         if first.get_or_insert_with(|| scope.clone()) != &scope {
@@ -155,6 +159,11 @@ async fn pages(site: &Site, method: &str) -> Result<Vec<Finding>, NoAnswer> {
         }
     }
     Ok(findings)
+}
+
+/// Whether a result is one that carries hints: those that ask for input first do not.
+fn is_complete(result: &Value) -> bool {
+    result.get("resultType").is_none_or(|kind| kind == "complete")
 }
 
 fn hints(site: &Site, method: &str, result: &Value) -> Finding {
@@ -191,9 +200,8 @@ async fn buffering(site: &Site) -> Finding {
     let told = |answer: &&Answer| {
         answer.header("x-accel-buffering").is_some_and(|value| value.eq_ignore_ascii_case("no"))
     };
-    let first = streams.peek().map_or(0, |answer| answer.first_byte.as_millis());
     match streams.all(|answer| told(&answer)) {
-        true => Finding::pass(format!("said; the first byte came after {first} ms")),
+        true => Finding::pass("every event stream says so"),
         false => Finding::warn("event streams without X-Accel-Buffering: no"),
     }
 }
@@ -204,8 +212,18 @@ mod tests {
 
     use http::StatusCode;
     use http::header::{CACHE_CONTROL, HeaderMap, HeaderValue};
+    use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn interim_results_carry_no_hints() {
+        let check =
+            |result: Value, expected| assert_eq!(is_complete(&result), expected, "{result}");
+        check(json!({ "tools": [], "resultType": "complete" }), true);
+        check(json!({ "tools": [] }), true);
+        check(json!({ "resultType": "input_required" }), false);
+    }
 
     #[test]
     fn what_may_be_kept_is_told_from_what_may_not() {
@@ -216,6 +234,7 @@ mod tests {
                 headers,
                 body: String::new(),
                 response: None,
+                odd: None,
                 first_byte: Duration::ZERO,
             };
             assert_eq!(keeping(&answer).as_deref(), expected, "{value}");

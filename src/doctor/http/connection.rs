@@ -2,11 +2,12 @@
 
 use http::{Method, StatusCode};
 
-use super::probe::{NoAnswer, Probe};
+use super::probe::{Answer, NoAnswer, Probe, listed};
+use super::refusal;
 use super::site::Site;
 use super::speech::Speech;
 use crate::doctor::Check;
-use crate::doctor::finding::{Finding, excerpt};
+use crate::doctor::finding::{Finding, Need, excerpt};
 use crate::protocol::Revision;
 
 pub(super) const CHECKS: &[Check<Site>] = &[
@@ -43,32 +44,50 @@ fn speech(site: &Site) -> Finding {
         Speech::Modern => Finding::pass("server/discover is answered"),
         Speech::Legacy => Finding::pass("initialize is answered"),
         Speech::Sse => Finding::warn("it speaks only HTTP+SSE, the binding of 2024-11-05"),
-        Speech::Nothing => match &site.initialized {
-            Ok(answer) if matches!(answer.status.as_u16(), 401 | 403) => Finding::unknown(format!(
-                "the server wants credentials (mcpmini login, or -H), so most cannot be told: {}",
-                answer.summary()
-            )),
-            Ok(answer) if answer.status.is_redirection() => Finding::unknown(format!(
+        Speech::Nothing => match site.greeted() {
+            Ok(answer) if refusal::is_closed(answer) => {
+                let why = "the server refuses everybody who comes like this";
+                refusal::untold(site, &format!("{why}: {}", answer.summary()))
+            }
+            Ok(answer) if refusal::is_refusal(answer) => {
+                let why = "the server wants credentials, so most cannot be told";
+                Finding::unknown(format!("{why}: {}", answer.summary()), Need::Credentials)
+            }
+            Ok(answer) if answer.status.is_redirection() => Finding::fail(format!(
                 "the server is elsewhere: {} {}",
                 answer.summary(),
                 excerpt(answer.header("location").unwrap_or_default())
             )),
-            Ok(answer) => Finding::fail(format!("no MCP server: {}", answer.summary())),
+            Ok(answer) => Finding::fail(no_mcp(site, answer)),
             Err(no_answer) => no_answer.clone().into(),
         },
     }
 }
 
+/// What is wrong with what answers at a URL and speaks no MCP that is known here.
+pub(super) fn no_mcp(site: &Site, answer: &Answer) -> String {
+    match spoken(site).as_slice() {
+        [] => format!("no MCP server: {}", answer.summary()),
+        dates => format!("no common revision: the server speaks {}", excerpt(&dates.join(", "))),
+    }
+}
+
+/// The revisions that the server lists.
+fn spoken(site: &Site) -> Vec<&str> {
+    site.discovered.as_ref().ok().and_then(Answer::result).map(listed).unwrap_or_default()
+}
+
 fn era(site: &Site) -> Finding {
-    let supported = site.discovered.as_ref().ok().and_then(|answer| answer.result());
-    let supported = supported.and_then(|result| result.get("supportedVersions"));
-    let dates = supported.and_then(|dates| dates.as_array());
-    let dates = dates.into_iter().flatten().filter_map(|date| date.as_str());
-    let spoken: Vec<&str> = dates.collect();
-    let legacy = site.revision();
+    let spoken = excerpt(&spoken(site).join(", "));
+    let legacy = site.revision().map(excerpt);
+    if let Some(date) = &legacy
+        && Revision::named(date).is_none()
+    {
+        return unknown_revision(date);
+    }
     match (site.is_modern(), legacy) {
         (true, Some(revision)) => {
-            Finding::pass(format!("both: {}, and a session in {revision}", spoken.join(", ")))
+            Finding::pass(format!("both: {spoken}, and a session in {revision}"))
         }
         (false, Some(revision)) => Finding::pass(format!("a session in {revision}")),
         (true, None) => {
@@ -76,7 +95,6 @@ fn era(site: &Site) -> Finding {
             let told = site.initialized.as_ref().map(|answer| answer.body.as_str());
             let names_one =
                 |body: &str| Revision::all().iter().any(|revision| body.contains(revision.date));
-            let spoken = spoken.join(", ");
             match told {
                 Ok(body) if names_one(body) => Finding::pass(format!("{spoken} only, and says so")),
                 Ok(_) => Finding::warn(format!(
@@ -86,7 +104,23 @@ fn era(site: &Site) -> Finding {
             }
         }
         (false, None) if site.speech() == Speech::Sse => Finding::skip("HTTP+SSE has one revision"),
-        (false, None) => Finding::unknown("neither server/discover nor initialize is answered"),
+        (false, None) => {
+            let why = "neither server/discover nor initialize is answered";
+            refusal::untold(site, why)
+        }
+    }
+}
+
+/// The finding for a session in a revision that is not known here.
+pub(in crate::doctor) fn unknown_revision(date: &str) -> Finding {
+    let is_date = date.len() == 10
+        && date.bytes().enumerate().all(|(at, byte)| match at {
+            4 | 7 => byte == b'-',
+            _ => byte.is_ascii_digit(),
+        });
+    match is_date {
+        true => Finding::unknown(format!("a session in {date}, not known here"), Need::Newer),
+        false => Finding::fail(format!("the protocolVersion is no revision: {}", excerpt(date))),
     }
 }
 
@@ -94,15 +128,13 @@ async fn verbs(site: &Site) -> Finding {
     match site.speech() {
         Speech::Modern | Speech::Legacy => (),
         Speech::Sse => return Finding::skip("HTTP+SSE is another binding"),
-        Speech::Nothing => return Finding::unknown("no MCP request is answered"),
+        Speech::Nothing => return refusal::untold(site, "no MCP request is answered"),
     }
     let listen = site.in_session(Probe::stream());
     let get = match site.listen(&listen).await {
-        Err(NoAnswer::Late(patience)) if site.is_legacy() => {
-            return Finding::unknown(format!(
-                "GET is silent for {} ms, as an open stream may be; its head cannot be seen here",
-                patience.as_millis()
-            ));
+        Err(NoAnswer::Late(_)) if site.is_legacy() => {
+            let why = "GET is silent, as an open stream may be; its head cannot be seen here";
+            return Finding::unknown(why, Need::Person);
         }
         Err(no_answer) => return no_answer.into(),
         Ok(answer) => answer,

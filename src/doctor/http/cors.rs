@@ -6,7 +6,7 @@ use super::probe::{Answer, NoAnswer, Probe};
 use super::site::Site;
 use super::{EVIL, EVIL_HOST, refusal};
 use crate::doctor::Check;
-use crate::doctor::finding::Finding;
+use crate::doctor::finding::{Finding, excerpt};
 
 const ALLOW_ORIGIN: &str = "access-control-allow-origin";
 const ALLOW_CREDENTIALS: &str = "access-control-allow-credentials";
@@ -79,6 +79,9 @@ fn let_in(site: &Site, evidence: String) -> Finding {
 }
 
 async fn preflight(site: &Site) -> Finding {
+    if let Some(finding) = refusal::no_server(site) {
+        return finding;
+    }
     let answer = match ask_preflight(site, EVIL).await {
         Ok(answer) => answer,
         Err(no_answer) => return no_answer.into(),
@@ -104,6 +107,9 @@ fn short(answer: &Answer) -> String {
 }
 
 async fn reflect(site: &Site) -> Finding {
+    if let Some(finding) = refusal::no_server(site) {
+        return finding;
+    }
     let answer = match site.ask(&site.greeting().with("origin", EVIL)).await {
         Ok(answer) => answer,
         Err(no_answer) => return no_answer.into(),
@@ -123,6 +129,9 @@ async fn reflect(site: &Site) -> Finding {
 }
 
 async fn star_with_credentials(site: &Site) -> Finding {
+    if let Some(finding) = refusal::no_server(site) {
+        return finding;
+    }
     let asked =
         [ask_preflight(site, EVIL).await, site.ask(&site.greeting().with("origin", EVIL)).await];
     let mut answers = Vec::new();
@@ -150,6 +159,9 @@ async fn star_with_credentials(site: &Site) -> Finding {
 }
 
 async fn suffix(site: &Site) -> Finding {
+    if let Some(finding) = refusal::no_server(site) {
+        return finding;
+    }
     let origin = match site.address.is_loopback() {
         true => format!("http://localhost.{EVIL_HOST}"),
         false => format!("https://{}.{EVIL_HOST}", site.address.host()),
@@ -189,11 +201,12 @@ fn cookie(site: &Site) -> Finding {
             missing.push("Secure");
         }
         if !missing.is_empty() && weak.is_empty() {
-            let name = cookie.split('=').next().unwrap_or_default().to_owned();
+            let name = excerpt(cookie.split('=').next().unwrap_or_default());
             weak.push(format!("the cookie {name} lacks {}", missing.join(", ")));
         }
     }
     match (count, weak.pop()) {
+        (0, _) if heard.is_empty() => refusal::untold(site, "no answer came"),
         (0, _) => Finding::pass("no cookies are set"),
         (_, None) => Finding::pass("every cookie has SameSite and HttpOnly"),
         (_, Some(weak)) => Finding::warn(weak),

@@ -7,6 +7,7 @@ use http::{Method, StatusCode};
 use serde_json::Value;
 
 use super::probe::{Answer, NoAnswer, Probe};
+use super::refusal::untold;
 use super::resource;
 use super::site::Site;
 use crate::discovery::Remote;
@@ -17,7 +18,7 @@ use crate::discovery::lint;
 use crate::discovery::normalise::normalise;
 use crate::discovery::place::card_beside;
 use crate::doctor::Check;
-use crate::doctor::finding::{Finding, excerpt};
+use crate::doctor::finding::{Finding, Need, excerpt};
 use crate::net::Address;
 
 const CARD: &str = "MCP Server Card extension (ext-server-card), Discovery";
@@ -79,7 +80,11 @@ pub(super) const CHECKS: &[Check<Site>] = &[
     },
 ];
 
-async fn get(site: &Site, address: Address, accept: &'static str) -> Result<Answer, NoAnswer> {
+pub(super) async fn get(
+    site: &Site,
+    address: Address,
+    accept: &'static str,
+) -> Result<Answer, NoAnswer> {
     site.ask(&question(address, accept)).await
 }
 
@@ -88,14 +93,11 @@ fn question(address: Address, accept: &'static str) -> Probe {
     Probe::new(Method::GET).to(address).with("accept", accept).bare()
 }
 
-/// The card as it is served at its place; else why there is none to check.
-async fn card(site: &Site) -> Result<(Answer, Address), Finding> {
+/// The card as it is served at its place, and that place; else why there is none to check.
+pub(super) async fn card(site: &Site) -> Result<(Answer, Address), Finding> {
     let address = card_beside(&site.address);
     let answer = get(site, address.clone(), CARD_TYPE).await.map_err(Finding::from)?;
-    // Some endpoints answer every path alike, and with something else.
-    let is_card =
-        answer.is_taken() && object(&answer).is_some_and(|it| it.get("jsonrpc").is_none());
-    match is_card {
+    match answer.is_taken() && object_with(&answer, &CARD_MEMBERS).is_some() {
         true => Ok((answer, address)),
         false => {
             Err(Finding::skip(format!("no card at {address}: HTTP {}", answer.status.as_u16())))
@@ -103,8 +105,17 @@ async fn card(site: &Site) -> Result<(Answer, Address), Finding> {
     }
 }
 
-fn object(answer: &Answer) -> Option<Object> {
-    document::read(answer.body.as_bytes()).ok()
+/// What a card has some of, whatever is wrong with it.
+const CARD_MEMBERS: [&str; 4] = ["$schema", "name", "remotes", "packages"];
+
+/// What a catalog has some of.
+const CATALOG_MEMBERS: [&str; 2] = ["specVersion", "entries"];
+
+/// The object in an answer, when it has one of these members: some endpoints answer every path alike,
+/// and with something else.
+fn object_with(answer: &Answer, members: &[&str]) -> Option<Object> {
+    let object = document::read(answer.body.as_bytes()).ok()?;
+    members.iter().any(|name| object.get(*name).is_some()).then_some(object)
 }
 
 async fn card_type(site: &Site) -> Finding {
@@ -126,7 +137,9 @@ fn of_type(answer: &Answer, wanted: &str) -> Finding {
 /// What the card says, wherever it is; else why there is none to check.
 async fn content(site: &Site) -> Result<Object, Finding> {
     let why_not = match card(site).await {
-        Ok((answer, _)) => return Ok(object(&answer).unwrap_or_default()),
+        Ok((answer, _)) => {
+            return Ok(object_with(&answer, &CARD_MEMBERS).unwrap_or_default());
+        }
         Err(finding) => finding,
     };
     match resource::card(site).await {
@@ -205,11 +218,11 @@ async fn card_live(site: &Site) -> Finding {
         Err(finding) => return finding,
     };
     let Some(live) = live(site) else {
-        return Finding::unknown("the server does not say what it is");
+        return untold(site, "the server does not say what it is");
     };
     let normal = normalise(&card, Some(&site.address)).unwrap_or_default();
     let Some(claim) = normal.claims.first() else {
-        return Finding::unknown("the card is about no server");
+        return Finding::unknown("the card is about no server", Need::Sound);
     };
     // A template stands for many.
     let leads_here =
@@ -254,7 +267,7 @@ async fn catalog(site: &Site) -> Finding {
         Ok(answer) => answer,
         Err(no_answer) => return no_answer.into(),
     };
-    let document = object(&answer).filter(|it| answer.is_taken() && it.get("jsonrpc").is_none());
+    let document = object_with(&answer, &CATALOG_MEMBERS).filter(|_| answer.is_taken());
     let Some(document) = document else {
         return Finding::skip(format!("no catalog at {url}: HTTP {}", answer.status.as_u16()));
     };

@@ -1,6 +1,7 @@
 //! What the server lets out by mistake, in everything that it has said during the examination.
 
 use super::probe::NO_METHOD;
+use super::refusal::untold;
 use super::site::Site;
 use crate::doctor::Check;
 use crate::doctor::finding::{Finding, excerpt};
@@ -51,7 +52,7 @@ async fn leak(site: &Site) -> Finding {
         }
     }
     match looked_at {
-        0 => Finding::unknown("the server made no errors to look at"),
+        0 => untold(site, "the server made no errors to look at"),
         count => Finding::pass(format!("nothing of it in {count} errors")),
     }
 }

@@ -4,6 +4,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::probe::{Answer, NO_METHOD, NoAnswer, Probe, request};
+use super::refusal::{self, untold};
 use super::site::Site;
 use super::speech::Speech;
 use crate::doctor::Check;
@@ -92,7 +93,7 @@ pub(super) fn mute(site: &Site) -> Option<Finding> {
         Speech::Modern | Speech::Legacy => None,
         Speech::Sse => Some(Finding::skip("HTTP+SSE answers elsewhere")),
         Speech::Nothing => Some(match site.greeted() {
-            Ok(answer) => Finding::unknown(format!("no request is taken: {}", answer.summary())),
+            Ok(answer) => untold(site, &format!("no request is taken: {}", answer.summary())),
             Err(no_answer) => no_answer.clone().into(),
         }),
     }
@@ -123,6 +124,9 @@ async fn content_type(site: &Site) -> Finding {
 }
 
 fn nosniff(site: &Site) -> Finding {
+    if let Some(finding) = refusal::no_server(site) {
+        return finding;
+    }
     match site.greeted() {
         Ok(answer) => match answer.header("x-content-type-options") {
             Some(value) if value.eq_ignore_ascii_case("nosniff") => Finding::pass("nosniff"),
@@ -167,7 +171,7 @@ async fn ping(site: &Site) -> Finding {
     }
     match site.ask(&site.ping()).await {
         Ok(answer) if answer.result().is_some_and(Value::is_object) => {
-            Finding::pass(format!("after {} ms", answer.first_byte.as_millis()))
+            Finding::pass(answer.summary())
         }
         Ok(answer) => Finding::fail(answer.summary()),
         Err(NoAnswer::Late(patience)) => Finding::fail(format!("silence for {patience:?}")),
@@ -244,16 +248,16 @@ async fn parse(site: &Site) -> Finding {
         let probe = site.ping().saying(body);
         let answer = match site.ask(&probe).await {
             Ok(answer) => answer,
-            Err(no_answer @ NoAnswer::Busy(_)) => return no_answer.into(),
             // Whether that was the server or the network, the sign of life below tells.
-            Err(NoAnswer::Broken(text)) => {
-                findings.push(Finding::fail(format!("{what} → {text}")));
+            Err(NoAnswer::Broken(fault)) => {
+                findings.push(Finding::fail(format!("{what} → {}", fault.text)));
                 continue;
             }
             Err(NoAnswer::Late(patience)) => {
                 findings.push(Finding::fail(format!("{what} → silence for {patience:?}")));
                 continue;
             }
+            Err(no_answer) => return no_answer.into(),
         };
         let evidence = format!("{what} → {}", answer.summary());
         findings.push(match answer.status {

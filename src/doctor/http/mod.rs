@@ -7,9 +7,11 @@
 //! | `probe`, `read` | a question and its answer |
 //! | `refusal` | how to judge what should be refused |
 //! | `resource` | the card as a resource |
+//! | `bind` | where the server listens |
 //! | the others | a group of checks each, with a table at the top |
 
 mod auth;
+mod bind;
 mod cache;
 mod connection;
 mod cors;
@@ -23,10 +25,13 @@ mod refusal;
 mod resource;
 mod revision;
 mod session;
+mod signature;
 mod site;
 mod speech;
+mod text;
 mod tls;
 
+pub(super) use self::connection::unknown_revision;
 pub(super) use self::site::Site;
 use super::Check;
 
@@ -36,7 +41,7 @@ const EVIL_HOST: &str = "evil.example";
 /// The site of an attacker.
 const EVIL: &str = "https://evil.example";
 
-/// All groups, in the order in which they are run. The last looks at what the others have heard.
+/// All groups, in the order in which they are run. The last two look at what the others have heard.
 const GROUPS: &[&[Check<Site>]] = &[
     connection::CHECKS,
     tls::CHECKS,
@@ -48,5 +53,7 @@ const GROUPS: &[&[Check<Site>]] = &[
     session::CHECKS,
     cache::CHECKS,
     documents::CHECKS,
+    signature::CHECKS,
+    text::CHECKS,
     leak::CHECKS,
 ];

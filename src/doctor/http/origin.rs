@@ -4,17 +4,14 @@
 //! visitor's own machine and, when its name is made to point there (DNS rebinding), as if it were
 //! that machine's own page.
 
-use std::io::ErrorKind;
-use std::net::{SocketAddr, TcpStream};
-
 use http::StatusCode;
 
 use super::probe::{Answer, Probe};
 use super::site::Site;
 use super::speech::Speech;
-use super::{EVIL, EVIL_HOST, refusal};
+use super::{EVIL, EVIL_HOST, bind, refusal};
 use crate::doctor::finding::Finding;
-use crate::doctor::{Check, sockets};
+use crate::doctor::{Check, Verdict};
 use crate::protocol::Revision;
 
 const ORIGIN: &str = "MCP 2025-11-25, Transports, Security Warning, item 1 (403 since then); \
@@ -75,7 +72,7 @@ pub(super) const CHECKS: &[Check<Site>] = &[
         clause: "MCP 2025-11-25, Transports, Security Warning, item 2; 2026-07-28, Streamable \
                  HTTP, Security & Endpoint, item 2",
         fix: "Listen on 127.0.0.1 (or ::1) and not on 0.0.0.0 or ::, or ask for credentials.",
-        run: |site| Box::pin(bind(site)),
+        run: |site| Box::pin(bind::check(site)),
     },
     Check {
         id: "csrf-simple",
@@ -101,6 +98,9 @@ fn must_be_403(site: &Site) -> bool {
 }
 
 async fn of(site: &Site, origins: &[&str]) -> Finding {
+    if let Some(finding) = refusal::no_server(site) {
+        return finding;
+    }
     let mut findings = Vec::new();
     for origin in origins {
         let answer = match site.ask(&from(site, origin)).await {
@@ -124,7 +124,7 @@ async fn of(site: &Site, origins: &[&str]) -> Finding {
 async fn null(site: &Site) -> Finding {
     let found = of(site, &["null"]).await;
     match found.verdict {
-        crate::doctor::Verdict::Fail => Finding::warn(found.evidence),
+        Verdict::Fail => Finding::warn(found.evidence),
         _ => found,
     }
 }
@@ -139,16 +139,26 @@ async fn suffix(site: &Site) -> Finding {
 }
 
 async fn none(site: &Site) -> Finding {
+    if let Some(finding) = refusal::no_server(site) {
+        return finding;
+    }
     match site.greeted() {
         Ok(answer) if answer.is_taken() => Finding::pass(answer.summary()),
-        Ok(answer) if answer.status == StatusCode::FORBIDDEN => Finding::fail(answer.summary()),
-        Ok(answer) => Finding::unknown(answer.summary()),
+        Ok(answer) if answer.status == StatusCode::FORBIDDEN => {
+            // It may be refused for something else.
+            match site.ask(&from(site, &site.address.origin())).await {
+                Ok(own) if own.status != StatusCode::FORBIDDEN => Finding::fail(answer.summary()),
+                Ok(_) => refusal::untold(site, &answer.summary()),
+                Err(no_answer) => no_answer.into(),
+            }
+        }
+        Ok(answer) => refusal::untold(site, &answer.summary()),
         Err(no_answer) => no_answer.clone().into(),
     }
 }
 
 /// Why the checks of a local server do not apply.
-fn not_local(site: &Site) -> Option<Finding> {
+pub(super) fn not_local(site: &Site) -> Option<Finding> {
     if site.settings.unix_socket.is_some() {
         return Some(Finding::skip("the server is on a Unix socket, which no browser can reach"));
     }
@@ -161,8 +171,8 @@ fn with_port(site: &Site, host: &str) -> String {
 }
 
 async fn host_bad(site: &Site) -> Finding {
-    if let Some(skipped) = not_local(site) {
-        return skipped;
+    if let Some(finding) = not_local(site).or_else(|| refusal::no_server(site)) {
+        return finding;
     }
     let host = with_port(site, EVIL_HOST);
     // A page whose name was made to point here sends both; a GET of the same page only the host.
@@ -175,8 +185,8 @@ async fn host_bad(site: &Site) -> Finding {
     let told = |answer: &Answer| format!("Host: {host} → {}", answer.summary());
     let refused = |answer: &Answer| answer.status.is_client_error();
     match (refused(&rebound), refused(&alone)) {
-        _ if refusal::is_usual(site, &rebound) && refused(&rebound) => {
-            Finding::unknown(format!("the server refuses everything: {}", rebound.summary()))
+        _ if refusal::is_usual(site, &rebound) && !rebound.is_taken() => {
+            refusal::untold(site, &format!("everything is refused: {}", rebound.summary()))
         }
         (true, true) => Finding::pass(told(&alone)),
         (true, false) => Finding::warn(format!(
@@ -188,13 +198,16 @@ async fn host_bad(site: &Site) -> Finding {
 }
 
 async fn host_good(site: &Site) -> Finding {
-    if let Some(skipped) = not_local(site) {
-        return skipped;
+    if let Some(finding) = not_local(site).or_else(|| refusal::no_server(site)) {
+        return finding;
     }
     let usual = match site.greeted() {
         Ok(answer) => answer,
         Err(no_answer) => return no_answer.clone().into(),
     };
+    if let Some(host) = &site.other_host {
+        return Finding::warn(format!("only by Host: {host}; else {}", usual.summary()));
+    }
     if let Some(unknown) = refusal::no_answer(site, usual) {
         return unknown;
     }
@@ -214,54 +227,10 @@ async fn host_good(site: &Site) -> Finding {
     Finding::worst(findings).unwrap_or_else(|| Finding::skip("there is nothing to try"))
 }
 
-async fn bind(site: &Site) -> Finding {
-    if let Some(skipped) = not_local(site) {
-        return skipped;
-    }
-    let Some(listeners) = sockets::listeners() else { return bind_by_trying(site).await };
-    let port = site.address.port();
-    let ip = site.address.ip();
-    let is_ours = |listener: &&sockets::Listener| {
-        let reaches = match ip {
-            Some(ip) => listener.ip == ip,
-            None => listener.ip.is_loopback(),
-        };
-        listener.port == port && (reaches || listener.ip.is_unspecified())
-    };
-    let ours: Vec<_> = listeners.iter().filter(is_ours).collect();
-    match ours.iter().find(|listener| listener.ip.is_unspecified()) {
-        Some(open) => Finding::warn(format!(
-            "port {port} is bound to {}, so whoever shares a network with this machine reaches it",
-            open.ip
-        )),
-        // It may be another container's.
-        None if ours.is_empty() => bind_by_trying(site).await,
-        None => {
-            let ips: Vec<String> = ours.iter().map(|listener| listener.ip.to_string()).collect();
-            Finding::pass(format!("port {port} is bound to {}", ips.join(" and ")))
-        }
-    }
-}
-
-/// Where the system does not tell, whether the port is open at the address by which this machine is
-/// known to its neighbours.
-async fn bind_by_trying(site: &Site) -> Finding {
-    let Some(ip) = sockets::outward() else {
-        return Finding::unknown("this system does not tell which sockets listen, nor its address");
-    };
-    let (address, patience) = (SocketAddr::new(ip, site.address.port()), site.options.patience);
-    match smol::unblock(move || TcpStream::connect_timeout(&address, patience)).await {
-        Ok(_) => Finding::warn(format!(
-            "{address} is open, so whoever shares a network with this machine reaches it"
-        )),
-        Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
-            Finding::pass(format!("{address} is closed"))
-        }
-        Err(error) => Finding::unknown(format!("{address}: {error}")),
-    }
-}
-
 async fn csrf(site: &Site) -> Finding {
+    if let Some(finding) = refusal::no_server(site) {
+        return finding;
+    }
     let plain = || site.greeting().with("content-type", "text/plain");
     if plain().request(&site.address).body.is_none() {
         return Finding::skip("the server takes no messages at this URL");
@@ -278,7 +247,7 @@ async fn csrf(site: &Site) -> Finding {
             alone.summary()
         )),
         (false, false) if refusal::is_usual(site, &alone) => {
-            Finding::unknown(format!("the server refuses everything: {}", alone.summary()))
+            refusal::untold(site, &format!("everything is refused: {}", alone.summary()))
         }
         (false, false) => Finding::pass(format!("text/plain → {}", alone.summary())),
     }

@@ -8,8 +8,11 @@ use http::{HeaderValue, Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::config::quoting;
-use crate::doctor::finding::{Finding, excerpt};
-use crate::net::{Address, Glance, Request, header_value};
+use crate::doctor::finding::{Finding, Need, excerpt, not_reached};
+use crate::doctor::reading::Odd;
+use crate::net::{Address, Glance, Request, header_value, is_untrusted};
+use crate::protocol::mask;
+use crate::protocol::message::Fault;
 use crate::protocol::method;
 use crate::protocol::revision::{Era, Revision};
 
@@ -23,6 +26,9 @@ pub(super) const VERSION: &str = "mcp-protocol-version";
 
 /// How much of an answer is kept until the end, in bytes.
 const KEPT: usize = 16 << 10;
+
+/// How long a command line may be to be shown, in bytes.
+const LINE: usize = 8 << 10;
 
 const BOTH: &str = "application/json, text/event-stream";
 
@@ -142,7 +148,12 @@ impl Probe {
             line.push_str(&format!(" --data-raw {}", quoting::quote(body)));
         }
         let address = self.address.as_ref().unwrap_or(endpoint);
-        format!("{line} {}", quoting::quote(address.as_str()))
+        line.push_str(&format!(" {}", quoting::quote(&mask::url(address.as_str()))));
+        match line.len() {
+            ..=LINE => line,
+            // A cursor of the server may be of any length.
+            length => format!("# a request of {length} bytes, too long to show"),
+        }
     }
 }
 
@@ -174,6 +185,18 @@ pub(in crate::doctor) fn request(id: Value, method: &str, params: Value) -> Valu
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
 }
 
+/// The revisions that the result of `server/discover` lists.
+pub(in crate::doctor) fn listed(discovered: &Value) -> Vec<&str> {
+    let dates = discovered.get("supportedVersions").and_then(Value::as_array);
+    dates.into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+/// Whether the result of `server/discover` lists a revision of the modern era that is known here.
+pub(in crate::doctor) fn is_modern(discovered: &Value) -> bool {
+    let mut known = listed(discovered).into_iter().filter_map(Revision::named);
+    known.any(|revision| revision.era == Era::Modern)
+}
+
 /// What came back.
 #[derive(Debug, Clone)]
 pub(super) struct Answer {
@@ -183,6 +206,8 @@ pub(super) struct Answer {
     pub(super) body: String,
     /// The JSON-RPC response in the body: the one to the question, or one without an id.
     pub(super) response: Option<Value>,
+    /// What is odd about the messages in the body.
+    pub(super) odd: Option<Odd>,
     /// How long the first byte of the body took.
     pub(super) first_byte: Duration,
 }
@@ -195,21 +220,35 @@ pub(super) enum NoAnswer {
     /// The server is too busy to be examined.
     Busy(StatusCode),
     /// The connection broke, or there was none.
-    Broken(String),
+    Broken(Fault),
+    /// There is no server to ask, as was found out when the examination began.
+    Unreached(Fault),
+    /// The time for everything was over.
+    TimeOver,
+    /// It was not asked: the user wants another era.
+    NotAsked,
 }
 
 impl From<NoAnswer> for Finding {
     /// Without an answer nothing can be told.
     fn from(no_answer: NoAnswer) -> Finding {
-        Finding::unknown(match no_answer {
+        match no_answer {
             NoAnswer::Late(patience) => {
-                format!("no answer within {patience:?}; -t gives it more time")
+                Finding::unknown(format!("no answer within {patience:?}"), Need::Patience)
             }
             NoAnswer::Busy(status) => {
-                format!("the server is too busy (HTTP {}); try it later", status.as_u16())
+                let why = format!("the server is too busy (HTTP {})", status.as_u16());
+                Finding::unknown(why, Need::Leisure)
             }
-            NoAnswer::Broken(text) => text,
-        })
+            NoAnswer::Broken(fault) => Finding::unknown(fault.text, Need::Connection),
+            NoAnswer::Unreached(fault) => {
+                let is_untrusted = is_untrusted(&fault);
+                let need = if is_untrusted { Need::Certificate } else { Need::Reach };
+                Finding::unknown(format!("not reached: {}", fault.text), need)
+            }
+            NoAnswer::TimeOver => not_reached(),
+            NoAnswer::NotAsked => Finding::unknown("it was not asked", Need::Era),
+        }
     }
 }
 
@@ -222,6 +261,7 @@ impl Answer {
             headers: HeaderMap::from_iter([(CONTENT_TYPE, content_type)]),
             body: String::new(),
             response: None,
+            odd: None,
             first_byte: Duration::ZERO,
         })
     }
@@ -240,9 +280,14 @@ impl Answer {
             Some(code) => json!({ "error": { "code": code } }),
             None => json!({ "result": {} }),
         });
-        let (status, headers) = (self.status, self.headers.clone());
-        let body = self.body[..end].to_owned();
-        Answer { status, headers, body, response, first_byte: self.first_byte }
+        Answer {
+            status: self.status,
+            headers: self.headers.clone(),
+            body: self.body[..end].to_owned(),
+            response,
+            odd: self.odd.clone(),
+            first_byte: self.first_byte,
+        }
     }
 
     /// The value of a header field, when it is there and readable.
@@ -253,7 +298,7 @@ impl Answer {
     /// All values of a header field.
     pub(super) fn all(&self, name: &str) -> Vec<String> {
         let values = self.headers.get_all(name).iter();
-        values.filter_map(|value| HeaderValue::to_str(value).ok()).map(str::to_owned).collect()
+        values.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).collect()
     }
 
     /// The type of the body, without parameters and in lower case.
@@ -288,7 +333,7 @@ impl Answer {
                 excerpt(&format!("{status}, error {code}: {message}"))
             }
             (None, Some(_)) => format!("{status} with a result"),
-            (None, None) if self.body.is_empty() => status,
+            (None, None) if self.body.trim().is_empty() => status,
             // What opens a stream may have a session in it.
             (None, None) if self.content_type() == "text/event-stream" => {
                 format!("{status}, an event stream without an answer")
@@ -314,5 +359,9 @@ mod tests {
         let etag = Probe::new(Method::GET).with("if-none-match", "\"$(reboot)'`\"");
         let expected = r#"curl -sS -i -X GET -H 'if-none-match: "$(reboot)'\''`"' http://h/mcp"#;
         assert_eq!(etag.command_line(&Address::parse("http://h/mcp").unwrap()), expected);
+        let secret = Address::parse("http://h/mcp?api_key=hunter2").unwrap();
+        assert!(!Probe::new(Method::GET).command_line(&secret).contains("hunter2"));
+        let long = Probe::post("x".repeat(LINE)).command_line(&address);
+        assert!(long.starts_with("# a request of 8") && long.len() < 100, "{long}");
     }
 }

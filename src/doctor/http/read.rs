@@ -5,6 +5,7 @@ use std::time::Duration;
 use futures_lite::FutureExt;
 use serde_json::Value;
 
+use crate::doctor::reading::{self, Odd};
 use crate::net::Reply;
 use crate::protocol::framing::sse::Events;
 use crate::reactor::Timer;
@@ -19,6 +20,8 @@ pub(super) struct Found {
     pub(super) text: String,
     /// The response to the question, or one without an id.
     pub(super) response: Option<Value>,
+    /// What is odd about the messages in it.
+    pub(super) odd: Option<Odd>,
 }
 
 /// Reads a body to its end, to the response with that id, or as long as there is patience.
@@ -26,7 +29,7 @@ pub(super) async fn body(reply: &mut Reply, id: Option<&Value>, patience: Durati
     let is_stream = reply.content_type() == "text/event-stream";
     let mut bytes = Vec::new();
     let mut events = Events::new(LIMIT);
-    let mut response = None;
+    let (mut response, mut odd) = (None, None);
     let reading = async {
         let mut block = vec![0; 16 << 10];
         while bytes.len() < LIMIT {
@@ -36,7 +39,9 @@ pub(super) async fn body(reply: &mut Reply, id: Option<&Value>, patience: Durati
             while is_stream && let Ok(Some(event)) = events.next_event(&mut chunk) {
                 // What opens the stream of HTTP+SSE is all that one wants to see of it.
                 let is_endpoint = event.name == "endpoint";
-                response = message(&event.data).filter(|message| answers(message, id));
+                let read = message(&event.data);
+                response = read.as_ref().map(|it| &it.0).filter(|it| answers(it, id)).cloned();
+                odd = odd.take().or(read.and_then(|it| it.1));
                 if is_endpoint || response.is_some() {
                     return;
                 }
@@ -49,13 +54,14 @@ pub(super) async fn body(reply: &mut Reply, id: Option<&Value>, patience: Durati
     reading.or(too_late).await;
     let text = String::from_utf8_lossy(&bytes).into_owned();
     if !is_stream {
-        response = message(&bytes).filter(|message| message.get("method").is_none());
+        let read = message(&bytes).filter(|(message, _)| message.get("method").is_none());
+        (response, odd) = read.map_or((None, None), |(message, odd)| (Some(message), odd));
     }
-    Found { text, response }
+    Found { text, response, odd }
 }
 
-fn message(bytes: &[u8]) -> Option<Value> {
-    serde_json::from_slice::<Value>(bytes).ok().filter(Value::is_object)
+fn message(bytes: &[u8]) -> Option<(Value, Option<Odd>)> {
+    reading::read(bytes).filter(|(message, _)| message.is_object())
 }
 
 /// Whether a message is a response to the question, or says that the question was not understood.

@@ -8,7 +8,7 @@ use super::probe::{Probe, VERSION, modern, request};
 use super::refusal;
 use super::site::Site;
 use crate::doctor::Check;
-use crate::doctor::finding::Finding;
+use crate::doctor::finding::{Finding, Need, excerpt};
 use crate::protocol::jsonrpc::ErrorObject;
 use crate::protocol::method;
 use crate::protocol::revision::{Era, Revision};
@@ -83,7 +83,8 @@ async fn offer(site: &Site) -> Finding {
         Some(Revision::NEVER) => Finding::fail(format!("it claims to speak {}", Revision::NEVER)),
         Some(date) if Revision::named(date).is_some() => Finding::pass(format!("it offers {date}")),
         Some(date) => {
-            Finding::unknown(format!("it offers {date}, which this client does not know"))
+            let why = format!("it offers {}, which this client does not know", excerpt(date));
+            Finding::unknown(why, Need::Newer)
         }
         // Older servers refuse instead; clients cannot tell then what would do.
         None => Finding::fail(format!("it offers none: {}", answer.summary())),

@@ -3,6 +3,7 @@
 use http::{Method, StatusCode};
 
 use super::probe::{Answer, NoAnswer, Probe, SESSION};
+use super::refusal::untold;
 use super::site::Site;
 use super::speech::Speech;
 use crate::doctor::Check;
@@ -79,13 +80,13 @@ fn session(site: &Site) -> Result<&str, Finding> {
         (None, true, _) => Err(Finding::skip("the server keeps no sessions")),
         (_, false, Speech::Modern) => Err(Finding::skip("2026-07-28 has no sessions")),
         (_, false, Speech::Sse) => Err(Finding::skip("HTTP+SSE has other sessions")),
-        (_, false, _) => Err(Finding::unknown("no session could be opened")),
+        (_, false, _) => Err(untold(site, "no session could be opened")),
     }
 }
 
 fn id(site: &Site) -> Finding {
     let Some(Ok(answer)) = site.is_legacy().then_some(site.initialized.as_ref()) else {
-        return session(site).err().unwrap_or_else(|| Finding::unknown("no session was opened"));
+        return session(site).err().unwrap_or_else(|| untold(site, "no session was opened"));
     };
     let Some(value) = answer.headers.get(SESSION) else {
         return Finding::skip("the server keeps no sessions");
@@ -141,14 +142,14 @@ async fn fresh(site: &Site) -> Finding {
         Err(no_answer) => return no_answer.into(),
     };
     let Some(second) = second.header(SESSION) else {
-        return Finding::unknown(format!("no second session: {}", second.summary()));
+        return untold(site, &format!("no second session: {}", second.summary()));
     };
     match differences(first, second) {
         0 => Finding::fail("two clients got the same session"),
         few @ 1..=3 => {
             Finding::warn(format!("two ids differ in {few} characters, so others can be guessed"))
         }
-        many => Finding::pass(format!("two ids differ in {many} characters")),
+        _ => Finding::pass("two ids have little in common"),
     }
 }
 
@@ -229,7 +230,7 @@ async fn delete(site: &Site) -> Finding {
         Err(no_answer) => return no_answer.into(),
     };
     let Some(session) = opened.header(SESSION) else {
-        return Finding::unknown(format!("no further session: {}", opened.summary()));
+        return untold(site, &format!("no further session: {}", opened.summary()));
     };
     let ended = match site.ask(&site.end_of(session)).await {
         Ok(answer) => answer,
@@ -258,7 +259,7 @@ async fn delete(site: &Site) -> Finding {
 fn modern(site: &Site) -> Finding {
     if !site.is_modern() {
         return match site.speech() {
-            Speech::Nothing => Finding::unknown("the server takes no request"),
+            Speech::Nothing => untold(site, "the server takes no request"),
             _ => Finding::skip("the server does not speak 2026-07-28"),
         };
     }

@@ -7,10 +7,12 @@ use futures_lite::FutureExt;
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
+use super::connection;
 use super::probe::{Answer, NoAnswer, Probe, SESSION};
 use super::read;
+use super::refusal;
 use super::speech::Speech;
-use crate::doctor::{Check, Options, Subject};
+use crate::doctor::{Check, Options, Subject, Unusable};
 use crate::net::{Address, Authorization, Glance, Headers, Lanes, Reply, Settings};
 use crate::protocol::message::{Fault, FaultKind, Sent};
 use crate::protocol::method;
@@ -18,7 +20,7 @@ use crate::protocol::revision::Era;
 use crate::reactor::Timer;
 use crate::transport::http::Target;
 
-/// How long the server may take to end one session when everything else is done.
+/// How long the server may take to end its sessions when everything else is done.
 const FAREWELL: Duration = Duration::from_secs(2);
 
 /// How long a stream must be silent, at least, to be taken for an open one.
@@ -40,6 +42,10 @@ pub(in crate::doctor) struct Site {
     lanes: Lanes,
     /// Connections with nothing of the user's.
     bare: Lanes,
+    /// Why there is no server to ask, if that is so.
+    unreached: Option<Fault>,
+    /// The host by which the server takes requests that it refuses by the one in its URL.
+    pub(super) other_host: Option<String>,
     /// What `server/discover` was answered with.
     pub(super) discovered: Result<Answer, NoAnswer>,
     /// What `initialize` was answered with.
@@ -64,55 +70,107 @@ impl Subject for Site {
 }
 
 impl Site {
-    /// Finds out what the server speaks. Errors when it cannot be reached.
-    pub(in crate::doctor) async fn open(target: Target, options: &Options) -> Result<Site, Fault> {
+    /// An endpoint that was not asked anything yet. Errors when no connection can be prepared.
+    pub(in crate::doctor) fn new(target: Target, options: &Options) -> Result<Site, Fault> {
         let Target { address, settings, .. } = target;
-        let lanes = |settings| {
-            Lanes::new(&address, settings).map_err(|error| Fault {
-                kind: FaultKind::Unreachable,
-                text: error.to_string(),
-                sent: Sent::No,
-            })
-        };
+        let lanes = |settings| Lanes::new(&address, settings).map_err(|error| unprepared(&error));
         let (lanes, bare) = (lanes(settings.clone())?, lanes(without_credentials(&settings))?);
-        let never = || Err(NoAnswer::Broken("it was not asked".to_owned()));
-        let mut site = Site {
+        Ok(Site {
             settings,
             options: options.clone(),
             lanes,
             bare,
-            discovered: never(),
-            initialized: never(),
+            unreached: None,
+            other_host: None,
+            discovered: Err(NoAnswer::NotAsked),
+            initialized: Err(NoAnswer::NotAsked),
             streamed: None,
             sessions: RefCell::default(),
             asked: RefCell::default(),
             heard: RefCell::default(),
             number: Cell::new(1),
             address,
-        };
-        if options.tries(Era::Modern) {
-            site.discovered = site.meet(&Probe::modern(method::DISCOVER)).await?;
-        }
-        if options.tries(Era::Legacy) {
-            site.initialized = site.meet(&Probe::initialize(options.offer())).await?;
-        }
-        if site.speech() == Speech::Legacy {
-            // A session begins with it. What it is answered with is looked at by a check.
-            let begun = json!({ "jsonrpc": "2.0", "method": method::INITIALIZED });
-            let _ = site.ask(&site.in_session(Probe::message(&begun))).await;
-        }
-        if site.speech() == Speech::Nothing {
-            site.streamed = Some(site.meet(&Probe::stream()).await?);
-        }
-        Ok(site)
+        })
     }
 
-    /// Asks a server of which it is not certain that there is one. Errors when there is none.
-    async fn meet(&self, probe: &Probe) -> Result<Result<Answer, NoAnswer>, Fault> {
-        match self.exchange(probe).await {
-            Err(Trouble::Fault(fault)) if fault.sent == Sent::No => Err(fault),
-            other => Ok(other.map_err(NoAnswer::from)),
+    /// Finds out what the server speaks.
+    pub(in crate::doctor) async fn open(&mut self) {
+        if self.options.tries(Era::Modern) {
+            self.discovered = self.meet(&Probe::modern(method::DISCOVER)).await;
         }
+        if self.options.tries(Era::Legacy) {
+            self.initialized = self.meet(&Probe::initialize(self.options.offer())).await;
+        }
+        if self.speech() == Speech::Legacy {
+            // A session begins with it. What it is answered with is looked at by a check.
+            let begun = json!({ "jsonrpc": "2.0", "method": method::INITIALIZED });
+            let _ = self.ask(&self.in_session(Probe::message(&begun))).await;
+        }
+        if self.speech() == Speech::Nothing {
+            self.streamed = Some(self.meet(&Probe::stream()).await);
+        }
+        if self.speech() == Speech::Nothing && self.address.is_loopback() {
+            self.other_host = self.find_host().await;
+        }
+    }
+
+    /// The host of this machine by which the server takes what it refuses to everybody otherwise.
+    async fn find_host(&self) -> Option<String> {
+        self.greeted().as_ref().ok().filter(|answer| refusal::is_closed(answer))?;
+        for name in ["localhost", "127.0.0.1"] {
+            let host = format!("{name}:{}", self.address.port());
+            let answer = self.ask(&self.greeting().with("host", &host)).await;
+            if answer.is_ok_and(|answer| answer.is_taken()) {
+                return Some(host);
+            }
+        }
+        None
+    }
+
+    /// Asks a server of which it is not certain that there is one. Where there is none, nobody is
+    /// asked any more.
+    async fn meet(&mut self, probe: &Probe) -> Result<Answer, NoAnswer> {
+        let met = self.ask(probe).await;
+        if let Err(NoAnswer::Broken(fault)) = &met
+            && fault.sent == Sent::No
+        {
+            self.unreached = Some(fault.clone());
+            return Err(NoAnswer::Unreached(fault.clone()));
+        }
+        met
+    }
+
+    /// Why there is nothing to examine, if that is so.
+    pub(in crate::doctor) fn unusable(&self) -> Option<Unusable> {
+        if self.speech() != Speech::Nothing {
+            return None;
+        }
+        match self.greeted() {
+            Err(NoAnswer::Broken(fault) | NoAnswer::Unreached(fault)) => {
+                Some(Unusable::Fault(fault.clone()))
+            }
+            Err(NoAnswer::Late(patience)) => Some(Unusable::Silent(*patience)),
+            Err(NoAnswer::Busy(status)) => Some(Unusable::Busy(*status)),
+            // Neither says anything about the server.
+            Err(NoAnswer::TimeOver | NoAnswer::NotAsked) => None,
+            Ok(answer) => match answer.status {
+                _ if refusal::is_closed(answer) => {
+                    let host = self.other_host.clone();
+                    Some(Unusable::Refused { said: answer.summary(), host })
+                }
+                // How it guards itself can be examined.
+                StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => None,
+                status @ (StatusCode::BAD_GATEWAY | StatusCode::GATEWAY_TIMEOUT) => {
+                    Some(Unusable::Busy(status))
+                }
+                _ => Some(Unusable::NotMcp(connection::no_mcp(self, answer))),
+            },
+        }
+    }
+
+    /// Why there is no server to ask, if that is so.
+    pub(super) fn unreached(&self) -> Option<&Fault> {
+        self.unreached.as_ref()
     }
 
     /// An id that no other request has.
@@ -124,7 +182,7 @@ impl Site {
 
     /// Asks, and waits for the response in the answer.
     pub(super) async fn ask(&self, probe: &Probe) -> Result<Answer, NoAnswer> {
-        self.exchange(probe).await.map_err(NoAnswer::from)
+        self.exchange_on(self.lanes_for(probe), probe, self.options.patience).await
     }
 
     /// Opens the stream on which the server sends what no request asked for. One on which nothing
@@ -135,11 +193,11 @@ impl Site {
         let patience = self.options.patience.min(SILENCE + 5 * usual);
         let lanes = self.lanes_for(probe);
         match self.exchange_on(lanes, probe, patience).await {
-            Err(Trouble::Late(_)) => {
+            Err(NoAnswer::Late(_)) => {
                 let glance = self.glance(lanes, probe, patience).await;
                 glance.and_then(Answer::silent).ok_or(NoAnswer::Late(patience))
             }
-            other => other.map_err(NoAnswer::from),
+            other => other,
         }
     }
 
@@ -174,13 +232,8 @@ impl Site {
     async fn ask_with(&self, settings: Settings, probe: &Probe) -> Result<Answer, NoAnswer> {
         let address = probe.address.as_ref().unwrap_or(&self.address);
         let lanes = Lanes::new(address, settings);
-        let lanes = lanes.map_err(|error| NoAnswer::Broken(error.to_string()))?;
-        let patience = self.options.patience;
-        self.exchange_on(&lanes, probe, patience).await.map_err(NoAnswer::from)
-    }
-
-    async fn exchange(&self, probe: &Probe) -> Result<Answer, Trouble> {
-        self.exchange_on(self.lanes_for(probe), probe, self.options.patience).await
+        let lanes = lanes.map_err(|error| NoAnswer::Broken(unprepared(&error)))?;
+        self.exchange_on(&lanes, probe, self.options.patience).await
     }
 
     fn lanes_for(&self, probe: &Probe) -> &Lanes {
@@ -192,14 +245,24 @@ impl Site {
         lanes: &Lanes,
         probe: &Probe,
         patience: Duration,
-    ) -> Result<Answer, Trouble> {
-        self.asked.borrow_mut().push(probe.command_line(&self.address));
+    ) -> Result<Answer, NoAnswer> {
+        if let Some(fault) = &self.unreached {
+            return Err(NoAnswer::Unreached(fault.clone()));
+        }
         let begun = Instant::now();
+        let left = self.options.until.saturating_duration_since(begun);
+        if left.is_zero() {
+            return Err(NoAnswer::TimeOver);
+        }
+        let is_last = left < patience;
+        let patience = patience.min(left);
+        self.asked.borrow_mut().push(probe.command_line(&self.address));
         let too_late = async {
             Timer::after(patience).await;
-            Err(Trouble::Late(patience))
+            Err(if is_last { NoAnswer::TimeOver } else { NoAnswer::Late(patience) })
         };
-        let sending = async { Ok(lanes.send(probe.request(&self.address)).await?) };
+        let sending =
+            async { lanes.send(probe.request(&self.address)).await.map_err(NoAnswer::Broken) };
         let mut reply: Reply = sending.or(too_late).await?;
         let first_byte = begun.elapsed();
         let rest = patience.saturating_sub(begun.elapsed());
@@ -209,12 +272,13 @@ impl Site {
             headers: reply.headers,
             body: found.text,
             response: found.response,
+            odd: found.odd,
             first_byte,
         };
         self.note(&answer);
         let busy = [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE];
         if busy.contains(&answer.status) {
-            return Err(Trouble::Busy(answer.status));
+            return Err(NoAnswer::Busy(answer.status));
         }
         Ok(answer)
     }
@@ -247,18 +311,13 @@ impl Site {
         self.sessions.borrow_mut().retain(|known| known != session);
     }
 
-    /// Ends the sessions that were opened.
-    pub(in crate::doctor) async fn close(&self) {
+    /// Ends the sessions that were opened, also when the time for everything else is over.
+    pub(in crate::doctor) async fn close(mut self) {
+        self.options.until = Instant::now() + FAREWELL;
         let sessions = self.sessions.take();
-        let ending = async {
-            for session in sessions {
-                let _ = self.ask(&self.end_of(&session)).await;
-            }
-        };
-        let too_late = async {
-            Timer::after(FAREWELL).await;
-        };
-        ending.or(too_late).await;
+        for session in sessions {
+            let _ = self.ask(&self.end_of(&session)).await;
+        }
     }
 }
 
@@ -271,25 +330,7 @@ fn without_credentials(settings: &Settings) -> Settings {
     settings
 }
 
-/// Why an exchange came to nothing, with what only the opening wants to know.
-enum Trouble {
-    Late(Duration),
-    Busy(StatusCode),
-    Fault(Fault),
-}
-
-impl From<Fault> for Trouble {
-    fn from(fault: Fault) -> Trouble {
-        Trouble::Fault(fault)
-    }
-}
-
-impl From<Trouble> for NoAnswer {
-    fn from(trouble: Trouble) -> NoAnswer {
-        match trouble {
-            Trouble::Late(patience) => NoAnswer::Late(patience),
-            Trouble::Busy(status) => NoAnswer::Busy(status),
-            Trouble::Fault(fault) => NoAnswer::Broken(fault.text),
-        }
-    }
+/// The fault of connections that cannot be prepared.
+fn unprepared(error: &impl std::fmt::Display) -> Fault {
+    Fault { kind: FaultKind::Unreachable, text: error.to_string(), sent: Sent::No }
 }

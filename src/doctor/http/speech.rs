@@ -36,8 +36,7 @@ impl Site {
 
     /// Whether the server speaks the modern era.
     pub(super) fn is_modern(&self) -> bool {
-        let supported = self.discovered.as_ref().ok().and_then(Answer::result);
-        supported.is_some_and(|result| result.get("supportedVersions").is_some())
+        self.discovered.as_ref().ok().and_then(Answer::result).is_some_and(probe::is_modern)
     }
 
     /// Whether the server speaks the era of sessions.
@@ -60,6 +59,8 @@ impl Site {
         match self.speech() {
             Speech::Modern => Probe::modern(method::DISCOVER),
             Speech::Sse => Probe::stream(),
+            Speech::Nothing if self.options.sse => Probe::stream(),
+            Speech::Nothing if !self.options.tries(Era::Legacy) => Probe::modern(method::DISCOVER),
             Speech::Legacy | Speech::Nothing => Probe::initialize(self.options.offer()),
         }
     }
@@ -69,6 +70,8 @@ impl Site {
         match (self.speech(), &self.streamed) {
             (Speech::Modern, _) => &self.discovered,
             (Speech::Sse, Some(streamed)) => streamed,
+            (Speech::Nothing, Some(streamed)) if self.options.sse => streamed,
+            (Speech::Nothing, _) if !self.options.tries(Era::Legacy) => &self.discovered,
             _ => &self.initialized,
         }
     }

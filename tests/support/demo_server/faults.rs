@@ -2,6 +2,8 @@
 
 use std::io::Write;
 use std::net::TcpListener;
+use std::thread;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -43,6 +45,15 @@ pub(crate) fn to_notification(options: &Options) -> Option<String> {
 
 /// An answer as it is with the fault.
 pub(crate) fn spoil(request: &str, answer: String, options: &Options) -> String {
+    if request.contains("\"tools/list\"") {
+        match options.fault.as_str() {
+            // The end of the input ends the program meanwhile.
+            "dawdle" => thread::sleep(Duration::from_secs(60)),
+            // The first half of an emoji, as programs leave it that cut texts by their length.
+            "half" => return answer.replacen(r#""description":""#, r#""description":"\ud83d "#, 1),
+            _ => (),
+        }
+    }
     let Ok(mut spoilt) = serde_json::from_str::<Value>(&answer) else { return answer };
     let is_unknown = spoilt["error"]["code"] == -32601;
     match options.fault.as_str() {

@@ -55,7 +55,7 @@ usage: demo-server [--http PORT | --sse PORT] [--era legacy|modern] [--log FILE]
   --fault drop    break off what notifies about changes after two of them
   --fault finish  end it in order instead
   --fault noise, port, blab, chatty, curious, talkative, fragile, text-ids, own-code, any-method,
-                any-version, no-session
+                any-version, no-session, dawdle, half
                   on stdio: what `mcpmini doctor` finds, see faults.rs
 ";
 
