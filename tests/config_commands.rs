@@ -270,6 +270,21 @@ fn a_definition_is_shown_without_its_secrets() {
 }
 
 #[test]
+fn a_field_that_is_not_known_is_told_and_fails_nothing() {
+    let scratch = Scratch::new();
+    let place = scratch.path(USER).display().to_string();
+    configure(&scratch, r#"{"mcpServers": {"s": {"command": "x", "envs": {}, "icon": 1}}}"#);
+    let near = "Server \"s\": \"envs\" is not known; did you mean \"env\"?";
+    let lines = format!(
+        "{place}:1:39: warning: {near}\n{place}:1:51: note: Server \"s\": \"icon\" is not known, and left alone\n"
+    );
+    check(&mcpmini(&scratch, &["config", "check"]), 0, &lines, "");
+    let lines = mcpmini(&scratch, &["config", "check", "-j"]).out;
+    let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    assert_eq!((&first["warning"], &first["column"]), (&near.into(), &39.into()));
+}
+
+#[test]
 fn a_check_names_every_mistake() {
     let scratch = Scratch::new();
     check(&mcpmini(&scratch, &["config", "check"]), 0, "", "");

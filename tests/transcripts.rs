@@ -93,10 +93,11 @@ impl Player {
             "open" => self.session = Session::new(certainty(rest), profile(rest), self.now),
             "join" => self.session = Session::join(profile(rest), self.now),
             "cancel-all" => self.session.cancel_all("test"),
-            "call" => self.call(rest, None),
+            "call" => self.call(rest, None, false),
+            "call-bound" => self.call(rest, None, true),
             "call-within" => {
                 let (limit, rest) = rest.split_once(' ').unwrap();
-                self.call(rest, Some(self.now + milliseconds(limit)));
+                self.call(rest, Some(self.now + milliseconds(limit)), false);
             }
             "answer" => {
                 let to = self.questions.pop_front().expect("a question is open");
@@ -158,14 +159,15 @@ impl Player {
         self.session.handle_incoming(incoming, self.now);
     }
 
-    fn call(&mut self, rest: &str, deadline: Option<Instant>) {
+    fn call(&mut self, rest: &str, deadline: Option<Instant>, bound: bool) {
         let (method, params) = rest.split_once(' ').unwrap_or((rest, "{}"));
         let call = Call {
             method: method.to_owned().into(),
             params: Params::from_object(params).unwrap(),
             idle: Some(Duration::from_secs(30)),
             deadline,
-            mirrored: Vec::new(),
+            bound,
+            ..Call::default()
         };
         self.tickets.push(self.session.call(call));
     }
@@ -283,6 +285,7 @@ fn failure_text(failure: &Failure) -> String {
         Failure::Unanswered(question) => format!("unanswered {}", question.method),
         Failure::Unsubscribed => "unsubscribed".to_owned(),
         Failure::Unwanted => "unwanted".to_owned(),
+        Failure::Reopened => "reopened".to_owned(),
         Failure::Reported { report, .. } => format!("reported {}", report.as_str()),
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn run(run: &Run<'_>, approve: &Approve) -> Result<Exit, Error> {
         run.warn(&format!("approving: {name} {}", waiting.effect));
     }
     approvals::approve(waiting, approve.accept.as_deref(), at_terminal, run.env)
-        .map_err(explain::trust)?;
+        .map_err(explain::approval)?;
     Ok(Exit::Ok)
 }
 
@@ -57,6 +57,13 @@ fn line(run: &Run<'_>, waiting: &Unapproved) -> String {
     let mut set = Members::new();
     values.iter().for_each(|(name, value)| set.push(name, &json::string(value)));
     members.push(field, &set.finish());
+    if let Effect::Contacts { oauth, .. } = &waiting.effect
+        && !oauth.is_empty()
+    {
+        let mut said = Members::new();
+        oauth.iter().for_each(|(name, value)| said.push(name, &json::string(value)));
+        members.push("oauth", &said.finish());
+    }
     members.push("sha256", &json::string(&waiting.digest.to_string()));
     members.finish()
 }

@@ -17,7 +17,7 @@ use super::exit::Exit;
 use super::output;
 use super::run::Run;
 use super::sources;
-use crate::client::{Flights, Landed, NoResult};
+use crate::client::{Flights, Landed, NoResult, Terms};
 use crate::protocol::arguments;
 use crate::protocol::json::Json;
 use crate::protocol::method;
@@ -73,8 +73,15 @@ async fn measure(
     let mut stopped = None;
     let start = Instant::now();
     loop {
-        while begun < wanted && flights.len() < jobs && stopped.is_none() {
-            flights.begin((begun, Instant::now()), request.clone(), false);
+        let goes_on = begun < wanted && stopped.is_none();
+        if goes_on && flights.is_empty() && contact.watcher.consent.holds(&bench.tool) {
+            // The server was lost, and may be another one now.
+            contact.admit_tool(&bench.tool).await?;
+        }
+        let is_held = contact.watcher.consent.holds(&bench.tool);
+        while begun < wanted && flights.len() < jobs && stopped.is_none() && !is_held {
+            let terms = Terms { connection: contact.bond(&bench.tool), ..Terms::default() };
+            flights.begin_on((begun, Instant::now()), request.clone(), terms);
             begun += 1;
         }
         if flights.is_empty() {
@@ -85,6 +92,9 @@ async fn measure(
         match landed.or(interrupted).await {
             Ok(landed) => {
                 let Landed { tag: (number, begun), result } = landed?;
+                if let Err(NoResult::Moved { .. }) = result {
+                    contact.watcher.consent.note_changed_list();
+                }
                 let failed = tally.add(number, begun.elapsed(), failure(contact, result));
                 if failed && !bench.keep_going {
                     stopped.get_or_insert(None);

@@ -98,7 +98,7 @@ async fn send(
         let params = if asks_for_task { params.with("task", "{}") } else { params };
         let request = contact.prepare(method::CALL_TOOL, params, mirrored);
         let repeatable = tool.as_ref().is_some_and(|tool| tool.annotations.is_repeatable());
-        match contact.try_call(request, repeatable).await? {
+        match contact.try_tool(&call.tool, request, repeatable).await? {
             Ok(result) => return Ok(result),
             Err(NoResult::Error(error))
                 if error.code == ErrorObject::HEADER_MISMATCH && !retried =>
@@ -178,7 +178,7 @@ async fn known_tool(
     contact: &mut Contact<'_>,
 ) -> Result<Option<Tool>, Error> {
     if contact.watcher.consent.doubts(&call.tool) {
-        let catalog = Catalog::look(contact).await?;
+        let catalog = Catalog::look(contact, &call.tool).await?;
         return catalog.require(&call.tool, contact).cloned().map(Some);
     }
     if call.no_schema {

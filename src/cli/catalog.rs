@@ -33,9 +33,15 @@ impl Catalog {
         let is_changed = contact.watcher.changes.contain(method::LIST_TOOLS);
         let pages = listing::recall(contact, method::LIST_TOOLS).filter(|_| !is_changed);
         let Some((pages, revision)) = pages.zip(contact.known_revision()) else { return Ok(None) };
-        if contact.watcher.consent.wants_tools() {
-            contact.watcher.consent.note_tools(texts(&pages));
-            contact.watcher.consent.check()?;
+        let consent = &mut contact.watcher.consent;
+        if consent.wants_tools() {
+            if consent.is_missed_in(texts(&pages)) {
+                // It may be there again. The server is asked before it counts as removed.
+                return Ok(None);
+            }
+            consent.begin_look(None);
+            consent.note_tools(texts(&pages));
+            consent.check()?;
         }
         Ok(Some(Catalog { remembered: true, ..Catalog::read(contact, &pages, revision) }))
     }
@@ -67,10 +73,17 @@ impl Catalog {
             pages.push(page);
             Ok(())
         };
+        contact.watcher.consent.begin_look(Some(contact.connection()));
         let is_looking = std::mem::replace(&mut contact.watcher.consent.looking, true);
         let fetched = listing::fetch(contact, method::LIST_TOOLS, keep).await;
         contact.watcher.consent.looking = is_looking;
-        fetched?;
+        if let Err(error) = fetched {
+            if listing::is_unlisted(&error) {
+                contact.watcher.consent.note_no_list();
+                contact.watcher.consent.check()?;
+            }
+            return Err(error);
+        }
         let Some(revision) = contact.known_revision() else {
             return Err(Error::new(Exit::Bug, "a session without a revision has answered"));
         };
@@ -88,8 +101,11 @@ impl Catalog {
     }
 
     /// A look at a tool that was accepted, before it is called: at the list that is remembered while
-    /// it is good, else the server is asked, on each connection once. A tool that is in no list any
-    /// more counts as removed, and so do the tools of a server that does not list them any more.
+    /// it is good, else the server is asked, on each connection once. The tools of a server that does
+    /// not list them any more count as removed.
+    ///
+    /// # Errors
+    /// When the tool is not what was accepted, or cannot be looked at.
     pub(super) async fn glance(
         contact: &mut Contact<'_>,
         name: &str,
@@ -109,41 +125,31 @@ impl Catalog {
             return Ok(remembered);
         }
         match Catalog::fetch(contact).await {
-            Ok(catalog) => {
-                if catalog.named(name).is_none() {
-                    contact.run.warn(&format!(
-                        "the tool \"{name}\" was accepted, and is in the server's list no more"
-                    ));
-                }
-                Ok(Some(catalog))
-            }
-            Err(error) if error.exit == Exit::Rpc => {
-                contact.run.warn(&format!(
-                    "the tool \"{name}\" was accepted, and cannot be looked at now: {}",
-                    error.message
-                ));
-                contact.watcher.consent.note_no_list();
-                Ok(None)
-            }
-            Err(error) if matches!(error.exit, Exit::Timeout | Exit::Protocol) => {
-                let text = format!(
-                    "the tools were asked for, to hold \"{name}\" to what was accepted: {}",
-                    error.message
-                );
-                let error = Error { message: text, ..error };
-                Err(error.hint("MCPMINI_TRUST=off asks for none, and holds the server to nothing"))
-            }
-            Err(error) => Err(error),
+            Ok(catalog) => Ok(Some(catalog)),
+            // What the tool is by now is for the caller to judge.
+            Err(_) if !contact.watcher.consent.holds(name) => Ok(None),
+            Err(error) => Err(Catalog::unlooked(contact, name, error)),
         }
     }
 
-    /// The tools as they must be known to hold them against what was accepted: where the last list was
-    /// not what was accepted, the server is asked whether it still is not.
-    pub(super) async fn look(contact: &mut Contact<'_>) -> Result<Catalog, Error> {
-        match contact.watcher.consent.is_locked() {
+    /// Why a tool cannot be called: the list does not come, and the tool is to be held to what was
+    /// accepted.
+    fn unlooked(contact: &Contact<'_>, name: &str, error: Error) -> Error {
+        let consent = &contact.watcher.consent;
+        match consent.holds(name) || consent.doubts(name) && !listing::is_unlisted(&error) {
+            true => consent.unlooked(Some(name), error),
+            false => error,
+        }
+    }
+
+    /// The tools as they must be known to hold one of them against what was accepted: where the last
+    /// list was not what was accepted, the server is asked whether it still is not.
+    pub(super) async fn look(contact: &mut Contact<'_>, name: &str) -> Result<Catalog, Error> {
+        let looked = match contact.watcher.consent.is_locked() {
             true => Catalog::get(contact).await,
             false => Catalog::fetch(contact).await,
-        }
+        };
+        looked.map_err(|error| Catalog::unlooked(contact, name, error))
     }
 
     /// Makes the server's list count as out of date.
@@ -153,7 +159,8 @@ impl Catalog {
 
     /// The tool of that name. A list that was remembered is asked for anew before it says no.
     pub(super) async fn find(contact: &mut Contact<'_>, name: &str) -> Result<Tool, Error> {
-        let catalog = Catalog::get(contact).await?;
+        let known = Catalog::get(contact).await;
+        let catalog = known.map_err(|error| Catalog::unlooked(contact, name, error))?;
         if let Some(tool) = catalog.named(name) {
             return Ok(tool.clone());
         }

@@ -102,7 +102,8 @@ impl<'a> Contact<'a> {
         trust::admit(resolved, run.env, overrides).map_err(explain::trust)?;
         let policies = policy::load(run)?;
         let mut consent = Consent::open(run, resolved, overrides, policies)?;
-        let server = config::expand(resolved, overrides, run.env).map_err(explain::config)?;
+        let mut server = config::expand(resolved, overrides, run.env).map_err(explain::config)?;
+        consent.strip(&mut server);
         consent.check_place(&server)?;
         target::check_options(run, &server)?;
         let asked = Asked { server: &server, resolved, overrides };

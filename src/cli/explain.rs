@@ -41,6 +41,12 @@ pub(super) fn no_result(no_result: NoResult, place: &Place<'_>) -> Error {
             let error = Error::new(Exit::Protocol, oddity_text(&oddity)).sent(Sent::Maybe);
             error.phase(Phase::Request).hint("it would be tolerated without --strict")
         }
+        NoResult::Moved { attempts } => {
+            let text = "the server was lost before the call, and is not known to be the same";
+            let sent = if attempts == 0 { Sent::No } else { Sent::Maybe };
+            let exit = if attempts == 0 { Exit::Unreachable } else { Exit::Lost };
+            Error::new(exit, text).phase(Phase::Request).sent(sent)
+        }
         NoResult::Asked(question) => questions::asked(&question, place.why_unanswered.as_deref()),
         NoResult::Interrupted { signal, sent } => interrupted(signal)
             .phase(Phase::Request)
@@ -103,6 +109,9 @@ fn failed(failure: Failure, place: &Place<'_>) -> Error {
         Failure::Unsubscribed => Error::new(Exit::Lost, "the server has ended the subscription")
             .phase(Phase::Request)
             .hint("what has changed since is not known; watch it again"),
+        Failure::Reopened => {
+            unreached("the server has forgotten the session").hint("it was not run: try again")
+        }
         Failure::Unwanted => {
             Error::new(Exit::Trust, "the server is not what was accepted").phase(Phase::Trust)
         }
@@ -180,6 +189,11 @@ fn no_common_revision(theirs: &[String]) -> Error {
         format!("no common protocol revision: the server {theirs}; this client speaks {ours}");
     let error = Error::new(Exit::Protocol, text).phase(Phase::Negotiate).sent(Sent::No);
     error.hint("leave out --protocol, or update whichever is older")
+}
+
+/// The error for a request that the server did not carry out.
+fn unreached(text: &str) -> Error {
+    Error::new(Exit::Unreachable, text).phase(Phase::Request).sent(Sent::No)
 }
 
 fn timeout(timed_out: TimedOut, place: &Place<'_>) -> Error {
@@ -326,6 +340,16 @@ pub(super) fn config(error: ConfigError) -> Error {
 /// A server that must not be used.
 pub(super) fn trust(error: TrustError) -> Error {
     Error::new(Exit::Trust, error.to_string()).phase(Phase::Trust).sent(Sent::No)
+}
+
+/// Why an approval cannot be given.
+pub(super) fn approval(error: TrustError) -> Error {
+    let exit = match error {
+        TrustError::NoHash(_) => Exit::Usage,
+        TrustError::Store(_) | TrustError::NoPlace => Exit::Config,
+        _ => Exit::Trust,
+    };
+    Error { exit, ..trust(error) }
 }
 
 #[cfg(test)]

@@ -19,7 +19,8 @@ use crate::trust::pins::{Facets, LockError, LockFile, visible};
 /// The lock file, where none is named.
 const FILE: &str = "mcpmini.lock.json";
 
-/// Locks servers as they are now. Nothing is written unless all of them answer.
+/// Locks servers as they are now. Nothing is written unless all of them answer, and are what was
+/// accepted here, if something was.
 pub(super) async fn run(
     run: &Run<'_>,
     lock: &Lock,
@@ -42,6 +43,7 @@ pub(super) async fn run(
     for word in &servers {
         let mut contact = Contact::find(run, word, executor)?;
         let surveyed = contact.survey().await;
+        let surveyed = surveyed.and_then(|()| contact.watcher.consent.check_all());
         let consent = &contact.watcher.consent;
         let (name, facets) = (consent.key.name.clone(), consent.current_for(&path));
         if let Err(error) = surveyed {

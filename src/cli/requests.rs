@@ -10,7 +10,7 @@ use super::contact::Contact;
 use super::errors::Error;
 use crate::auth::Authorizer;
 use crate::client::retry::Policy;
-use crate::client::{self, Flights, Landed, Link, NoResult, Observer, Reply};
+use crate::client::{self, Flights, Landed, Link, NoResult, Observer, Reply, Terms};
 use crate::protocol::json::{self, Json};
 use crate::protocol::message::Sent;
 use crate::protocol::method;
@@ -138,19 +138,29 @@ impl<'a> Contact<'a> {
             idle: self.answer_timeout(),
             deadline: self.deadline,
             mirrored,
+            bound: false,
         }
     }
 
     /// Makes a request that may be sent again if it is `repeatable`.
-    pub(super) async fn try_call(
+    async fn try_call(
         &mut self,
         call: Call,
         repeatable: bool,
     ) -> Result<Result<Json, NoResult>, Error> {
+        self.try_call_on(call, Terms { repeatable, ..Terms::default() }).await
+    }
+
+    /// The same on other terms.
+    pub(super) async fn try_call_on(
+        &mut self,
+        call: Call,
+        terms: Terms,
+    ) -> Result<Result<Json, NoResult>, Error> {
         self.hold_to_lock().await?;
         let run = self.run;
         let mut flights = Flights::new(self.policy());
-        flights.begin((), call, repeatable);
+        flights.begin_on((), call, terms);
         let landed = async { Ok(self.landed(&mut flights).await) };
         let interrupted = async { Err(run.interrupted().await) };
         let result = match landed.or(interrupted).await {
@@ -188,6 +198,11 @@ impl<'a> Contact<'a> {
     /// How often the server was started or reached.
     pub(super) fn starts(&self) -> u32 {
         self.link.as_deref().map_or(0, Link::starts)
+    }
+
+    /// The number of the connection that requests go out on now.
+    pub(super) fn connection(&self) -> u32 {
+        self.link.as_deref().map_or(1, Link::number)
     }
 
     /// How often requests are sent again.

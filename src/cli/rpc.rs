@@ -4,6 +4,7 @@ use smol::LocalExecutor;
 
 use super::answer::Wishes;
 use super::args::commands::Rpc;
+use super::catalog;
 use super::contact::Contact;
 use super::dry_run;
 use super::errors::{Error, Phase};
@@ -69,11 +70,16 @@ async fn exchange(
     params: Params,
     contact: &mut Contact<'_>,
 ) -> Result<Exit, Error> {
-    if rpc.method == method::CALL_TOOL {
-        let name = params.get("name").and_then(scan::unescape).unwrap_or_default().into_owned();
-        contact.admit_tool(&name).await?;
-    }
-    match contact.try_request(&rpc.method, params, Vec::new()).await? {
+    let answered = match &*rpc.method {
+        method::CALL_TOOL => {
+            let name = params.get("name").and_then(scan::unescape).unwrap_or_default().into_owned();
+            contact.admit_tool(&name).await.map_err(catalog::unsent)?;
+            let call = contact.prepare(method::CALL_TOOL, params, Vec::new());
+            contact.try_tool(&name, call, false).await?
+        }
+        other => contact.try_request(other, params, Vec::new()).await?,
+    };
+    match answered {
         Ok(result) if rpc.envelope => {
             write_envelope(run, &result)?;
             Ok(Exit::Ok)

@@ -37,8 +37,19 @@ pub struct Flights<T> {
 struct Flight<T> {
     tag: T,
     call: Call,
-    repeatable: bool,
-    attempts: u32,
+    terms: Terms,
+}
+
+/// On which terms a call is sent.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Terms {
+    /// Whether running it twice does what running it once does.
+    pub repeatable: bool,
+    /// How often it was sent so far.
+    pub attempts: u32,
+    /// The connection that it may go out on, by its [number](Link::number), if it must not go out on
+    /// another one, nor in another session on it. Then it ends as [`NoResult::Moved`].
+    pub connection: Option<u32>,
 }
 
 /// A call that is to be sent, again or for the first time.
@@ -98,13 +109,18 @@ impl<T> Flights<T> {
 
     /// Adds a call. `repeatable` tells whether running it twice does what running it once does.
     pub fn begin(&mut self, tag: T, call: Call, repeatable: bool) {
-        let flight = Flight { tag, call, repeatable, attempts: 0 };
+        self.begin_on(tag, call, Terms { repeatable, ..Terms::default() });
+    }
+
+    /// The same on other terms.
+    pub fn begin_on(&mut self, tag: T, call: Call, terms: Terms) {
+        let flight = Flight { tag, call, terms };
         self.waiting.push(Waiting { not_before: Instant::now(), flight });
     }
 
     /// Adds a call that was made once, without a result, and turned out to be repeatable.
-    pub fn again(&mut self, tag: T, call: Call, no_result: NoResult) {
-        let flight = Flight { tag, call, repeatable: true, attempts: 1 };
+    pub fn again(&mut self, tag: T, call: Call, terms: Terms, no_result: NoResult) {
+        let flight = Flight { tag, call, terms: Terms { attempts: 1, ..terms } };
         self.touch_down(flight, Err(no_result));
     }
 
@@ -226,14 +242,37 @@ impl<T> Flights<T> {
                 return or_deadline(at);
             }
         }
-        let due = self.waiting.extract_if(.., |waiting| waiting.not_before <= now);
+        let number = link.number();
+        let is_due = |waiting: &mut Waiting<T>| waiting.not_before <= now;
+        let (due, moved): (Vec<_>, Vec<_>) = self
+            .waiting
+            .extract_if(.., is_due)
+            .map(|waiting| waiting.flight)
+            .partition(|flight| flight.terms.connection.is_none_or(|only| only == number));
+        for Flight { tag, terms, .. } in moved {
+            self.moved(tag, terms.attempts);
+        }
+        if due.is_empty() {
+            return self
+                .waiting
+                .iter()
+                .map(|waiting| waiting.not_before)
+                .min()
+                .and_then(or_deadline);
+        }
         let client = link.open();
-        for Waiting { mut flight, .. } in due {
-            flight.attempts += 1;
-            let ticket = client.begin(flight.call.clone());
+        for mut flight in due {
+            flight.terms.attempts += 1;
+            let bound = flight.terms.connection.is_some();
+            let ticket = client.begin(Call { bound, ..flight.call.clone() });
             self.flying.insert(ticket, flight);
         }
         self.waiting.iter().map(|waiting| waiting.not_before).min().and_then(or_deadline)
+    }
+
+    /// A call was not sent where it was to be sent.
+    fn moved(&mut self, tag: T, attempts: u32) {
+        self.landed.push_back(Landed { tag, result: Err(NoResult::Moved { attempts }) });
     }
 
     /// A call whose last moment has come while it waited.
@@ -255,9 +294,9 @@ impl<T> Flights<T> {
     fn refuse_hopeless(&mut self, link: &Link<'_>) {
         let Some(failure) = link.last_failure() else { return };
         let asked = self.policy.asked;
-        let hopeless = |waiting: &mut Waiting<T>| asked == 0 || waiting.flight.attempts == 0;
+        let hopeless = |waiting: &mut Waiting<T>| asked == 0 || waiting.flight.terms.attempts == 0;
         self.landed.extend(self.waiting.extract_if(.., hopeless).map(|waiting| {
-            let was_sent = 0 < waiting.flight.attempts;
+            let was_sent = 0 < waiting.flight.terms.attempts;
             let failure = if was_sent { failure.clone() } else { untried(failure) };
             Landed { tag: waiting.flight.tag, result: Err(NoResult::Failed(failure)) }
         }));
@@ -284,8 +323,12 @@ impl<T> Flights<T> {
                 self.touch_down(flight, answer.map_err(NoResult::Error));
             }
             Event::Failed(ticket, failure) => {
-                link.note_failure(&failure);
                 let flight = self.flying.remove(&ticket)?;
+                if failure == Failure::Reopened {
+                    self.moved(flight.tag, flight.terms.attempts.saturating_sub(1));
+                    return None;
+                }
+                link.note_failure(&failure);
                 self.touch_down(flight, Err(NoResult::Failed(failure)));
             }
             // The client answers challenges by itself.
@@ -304,10 +347,9 @@ impl<T> Flights<T> {
 
     /// A call has an outcome: it is over, or is sent again after a pause.
     fn touch_down(&mut self, flight: Flight<T>, result: Result<Json, NoResult>) {
-        let pause = result
-            .as_ref()
-            .err()
-            .and_then(|no_result| self.policy.plan(no_result, flight.repeatable, flight.attempts));
+        let pause = result.as_ref().err().and_then(|no_result| {
+            self.policy.plan(no_result, flight.terms.repeatable, flight.terms.attempts)
+        });
         let again = pause.map(|pause| Instant::now() + pause);
         // There is no use in waiting for a moment that comes too late.
         let again = again.filter(|at| flight.call.deadline.is_none_or(|deadline| *at < deadline));

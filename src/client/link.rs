@@ -163,6 +163,13 @@ impl<'a> Link<'a> {
         self.starts
     }
 
+    /// The number of the connection that a call goes out on now: the one that is open, or else the
+    /// next one. The first is 1.
+    pub fn number(&self) -> u32 {
+        let is_open = self.session().is_some_and(|session| !session.is_over());
+        if is_open { self.starts } else { self.starts + 1 }
+    }
+
     /// The client, with its connection opened if that never happened before. What goes wrong is
     /// reported to the first call.
     pub fn open(&mut self) -> &mut Client {

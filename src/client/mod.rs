@@ -26,7 +26,7 @@ use futures_lite::FutureExt;
 
 use self::answering::Answering;
 pub use self::answering::Pondered;
-pub use self::flights::{Flights, Happening, Landed};
+pub use self::flights::{Flights, Happening, Landed, Terms};
 use self::guard::Guard;
 pub use self::link::{Access, Link};
 pub use self::open::{Server, open};
@@ -89,6 +89,11 @@ pub enum NoResult {
     Odd(Oddity),
     /// The observer ended the call at this question.
     Asked(Question),
+    /// It was not carried out: the connection or the session that it was to go out on is gone.
+    Moved {
+        /// How often it had been sent before.
+        attempts: u32,
+    },
     /// A signal came.
     Interrupted {
         /// Its number.
@@ -113,6 +118,7 @@ impl NoResult {
     pub fn fate(&self) -> Fate {
         match self {
             NoResult::Failed(failure) => failure.fate(),
+            NoResult::Moved { .. } => Fate::NotRun,
             NoResult::Error(_)
             | NoResult::Odd(_)
             | NoResult::Asked(_)

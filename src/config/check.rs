@@ -12,8 +12,9 @@ use super::fields::Issue;
 use super::quoting::printable;
 use super::resolved::{Origin, Resolved, Search};
 use super::source::{File, Layer};
+use super::unknown::Unknown;
 use super::word::{WordError, is_name};
-use super::{Overrides, describe};
+use super::{Overrides, describe, document, unknown};
 use crate::env::Env;
 
 /// Something that is wrong with the configuration.
@@ -40,9 +41,42 @@ pub enum Wrong {
     Name(WordError),
     /// A value cannot be used.
     Value(ConfigError),
+    /// A field is not known.
+    Unknown(Unknown),
+}
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Severity {
+    /// What is there cannot be used.
+    Error,
+    /// Something is probably not what was meant.
+    Warning,
+    /// Something has no meaning here.
+    Note,
+}
+
+impl Severity {
+    /// Its name.
+    pub fn word(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Note => "note",
+        }
+    }
 }
 
 impl Finding {
+    /// How bad it is.
+    pub fn severity(&self) -> Severity {
+        match &self.wrong {
+            Wrong::Unknown(Unknown { near: None, .. }) => Severity::Note,
+            Wrong::Unknown(_) => Severity::Warning,
+            _ => Severity::Error,
+        }
+    }
+
     /// What is wrong, without its place.
     pub fn text(&self) -> String {
         let text = match &self.wrong {
@@ -50,6 +84,7 @@ impl Finding {
             Wrong::Malformed(malformed) => malformed.to_string(),
             Wrong::Issue(issue) => issue.to_string(),
             Wrong::Name(error) => error.to_string(),
+            Wrong::Unknown(unknown) => unknown.to_string(),
             Wrong::Value(ConfigError::Value(bad)) => {
                 format!("\"{}\" {}", printable(&bad.field), bad.problem)
             }
@@ -107,6 +142,10 @@ struct Inspection<'a> {
 impl Inspection<'_> {
     fn all(&self, checked: &mut Checked) {
         let (document, mistakes) = Document::examine(&self.file.text);
+        let whole = document::whole(&self.file.text).ok().flatten();
+        let unknown = whole.iter().flat_map(unknown::at_the_top);
+        let found = unknown.map(|(at, unknown)| self.found(at, None, Wrong::Unknown(unknown)));
+        checked.findings.extend(found);
         let mistakes = mistakes.into_iter();
         let found =
             mistakes.map(|(at, malformed)| self.found(at, None, Wrong::Malformed(malformed)));
@@ -128,6 +167,10 @@ impl Inspection<'_> {
             let wrong = Wrong::Name(WordError::Name(name.to_owned()));
             checked.findings.push(self.found(object.start(), None, wrong));
         }
+        let unknown = unknown::in_definition(object).into_iter();
+        let found =
+            unknown.map(|(at, unknown)| self.found(at, Some(name), Wrong::Unknown(unknown)));
+        checked.findings.extend(found);
         let definition = match Definition::read(object) {
             Ok(definition) => definition,
             Err(issues) => {
@@ -298,6 +341,59 @@ mod tests {
                 &format!("{USER}:2:14: Server \"a\": \"url\" must be a string, and is a number"),
             ],
         );
+    }
+
+    #[test]
+    fn fields_that_are_not_known_are_told_and_are_no_mistakes() {
+        check_files(
+            &[(
+                USER,
+                "{\"$schema\": \"x\", \"inputs\": [],\n\"theme\": 1,\n\"mcpServer\": {},\n\
+                 \"mcpServers\": {\"a\": {\"command\": \"x\", \"arg\": [],\n\
+                 \"autoApprove\": [], \"trust\": true},\n\
+                 \"b\": {\"url\": \"https://h/\", \"header\": {},\n\"oauth\": {\"scope\": \"x\", \"x\": 1}},\n\
+                 \"c\": {\"comand\": \"x\"}}}",
+            )],
+            true,
+            &[
+                &format!("{USER}:2:1: \"theme\" is not known, and left alone"),
+                &format!("{USER}:3:1: \"mcpServer\" is not known; did you mean \"mcpServers\"?"),
+                &format!("{USER}:4:38: Server \"a\": \"arg\" is not known; did you mean \"args\"?"),
+                &format!("{USER}:5:1: Server \"a\": \"autoApprove\" is not known, and left alone"),
+                &format!(
+                    "{USER}:6:28: Server \"b\": \"header\" is not known; did you mean \"headers\"?"
+                ),
+                &format!(
+                    "{USER}:7:11: Server \"b\": \"oauth.scope\" is not known; did you mean \"scopes\"?"
+                ),
+                &format!("{USER}:7:25: Server \"b\": \"oauth.x\" is not known, and left alone"),
+                &format!(
+                    "{USER}:8:7: Server \"c\": \"comand\" is not known; did you mean \"command\"?"
+                ),
+                &format!("{USER}:8:6: Server \"c\": stdio server requires \"command\" field"),
+            ],
+        );
+    }
+
+    /// Each name that is known is read: a value of no type that any has is a mistake.
+    #[test]
+    fn fields_that_are_known_are_read() {
+        let is_wrong = |text: String| {
+            let whole = document::whole(&text).unwrap().unwrap();
+            Definition::read(&whole).is_err()
+        };
+        for name in super::super::definition::FIELDS {
+            let value = if *name == "trust" || *name == "oauth" { "1" } else { "[[]]" };
+            let stdio = format!("{{\"command\": \"x\", \"{name}\": {value}}}");
+            let http = format!("{{\"url\": \"https://h/\", \"{name}\": {value}}}");
+            assert!(is_wrong(stdio) || is_wrong(http), "{name}");
+        }
+        for name in super::super::oauth::fields() {
+            assert!(
+                is_wrong(format!("{{\"url\": \"https://h/\", \"oauth\": {{\"{name}\": [[]]}}}}")),
+                "{name}"
+            );
+        }
     }
 
     #[test]

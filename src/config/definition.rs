@@ -124,6 +124,34 @@ pub const OFFICIAL_REGISTRY: &str = "https://registry.modelcontextprotocol.io";
 /// The names under which other programs keep the URL. The first one is ours.
 const URL_FIELDS: [&str; 4] = ["url", "httpUrl", "serverUrl", "baseUrl"];
 
+/// The names of all fields of a definition.
+pub(super) const FIELDS: &[&str] = &[
+    "type",
+    "command",
+    "args",
+    "env",
+    "envFile",
+    "cwd",
+    "inheritEnv",
+    "url",
+    "httpUrl",
+    "serverUrl",
+    "baseUrl",
+    "headers",
+    "envHeaders",
+    "bearerTokenEnv",
+    "oauth",
+    "timeout",
+    "startupTimeout",
+    "protocol",
+    "trust",
+    "card",
+    "registry",
+    "registryUrl",
+    "disabled",
+    "enabled",
+];
+
 impl Definition {
     /// Reads a definition; on failure says all that is wrong with it, with the offset of each
     /// mistake in the file.

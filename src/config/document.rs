@@ -166,12 +166,16 @@ fn repeated(object: &Object<'_>) -> Vec<Mistake> {
 
 /// The first member at the top that looks like a server: `mcpServers` around it was forgotten.
 fn unwrapped(whole: &Object<'_>) -> Option<Mistake> {
-    let is_server = |property: &&ObjectProp<'_>| match &property.value {
+    let server = whole.properties.iter().find(|property| is_server(property))?;
+    Some((server.start(), Malformed::Unwrapped(server.name.as_str().to_owned())))
+}
+
+/// Whether a member looks like a server.
+pub(super) fn is_server(property: &ObjectProp<'_>) -> bool {
+    match &property.value {
         Value::Object(object) => object.get("command").is_some() || object.get("url").is_some(),
         _ => false,
-    };
-    let server = whole.properties.iter().find(is_server)?;
-    Some((server.start(), Malformed::Unwrapped(server.name.as_str().to_owned())))
+    }
 }
 
 impl Place {

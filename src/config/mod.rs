@@ -8,6 +8,7 @@
 //! Nothing is looked up, read or run for a server before it is known to be approved: that is asked
 //! between the two steps, by whoever calls them.
 
+pub mod program;
 pub mod quoting;
 pub mod steering;
 
@@ -32,12 +33,13 @@ mod secret_command;
 mod server;
 mod source;
 mod template;
+mod unknown;
 mod word;
 
 use std::path::PathBuf;
 
 pub use change::Changeable;
-pub use check::{Checked, Finding, Wrong, check};
+pub use check::{Checked, Finding, Severity, Wrong, check};
 pub use definition::{
     Binding, Definition, HttpTarget, OFFICIAL_REGISTRY, StdioTarget, Target, Trust,
 };
@@ -58,6 +60,7 @@ pub use secret_command::{
 pub use server::{Endpoint, Environment, HttpEndpoint, Server, StdioEndpoint};
 pub use source::Layer;
 pub use template::variables;
+pub use unknown::Unknown;
 pub use word::{Socket, UrlError, Word, WordError, is_name};
 
 use crate::env::Secret;

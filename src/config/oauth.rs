@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
+use super::describe::masked_variable;
 use super::error::ConfigError;
 use super::fields::Fields;
 use super::lookup::Lookup;
 use super::problem::Problem;
+use super::template;
 use crate::env::Secret;
 
 /// The `oauth` object, its texts still templates.
@@ -81,6 +83,13 @@ const TEXTS: [&str; 12] = [
 const SECRETS: [&str; 2] = ["clientSecret", "idpClientSecret"];
 const VARIABLES: [&str; 2] = ["clientSecretEnv", "idpClientSecretEnv"];
 
+/// The names of all fields of the object.
+pub(super) fn fields() -> Vec<&'static str> {
+    let others = ["scopes", "callbackPort", "dpop", "allowPrivate"];
+    let texts = TEXTS.into_iter().chain(SECRETS).chain(VARIABLES);
+    texts.chain(others).collect()
+}
+
 /// Fields whose value makes us read a file or run a command and send what comes of it away. Only
 /// files of the user's own may have them.
 const OWN: [&str; 4] = ["clientKey", "assertionFile", "assertionCommand", "idpIdTokenFile"];
@@ -104,6 +113,24 @@ impl OAuthTemplate {
         template.dpop = fields.flag("dpop") == Some(true);
         template.allow_private = fields.flag("allowPrivate") == Some(true);
         template
+    }
+
+    /// What is said as it may be shown to whoever is to approve it: by the names of the fields, and
+    /// without secrets.
+    pub fn shown(&self) -> Vec<(String, String)> {
+        let texts = self.texts.iter().map(|(name, text)| (*name, text.clone()));
+        let secrets = self.secrets.iter();
+        let secrets = secrets.map(|(name, secret)| (*name, masked_variable(name, secret.expose())));
+        let scopes = self.scopes.iter().map(|scopes| ("scopes", scopes.clone()));
+        let allows = self.allow_private.then(|| ("allowPrivate", "true".to_owned()));
+        let all = texts.chain(secrets).chain(scopes).chain(allows);
+        all.map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    /// The names of the user's variables whose values go to whoever gives out tokens.
+    pub fn referred(&self) -> Vec<String> {
+        let named = self.variables.iter().map(|(_, variable)| variable.clone());
+        named.chain(self.templates().flat_map(|(_, said)| template::variables(said))).collect()
     }
 
     /// The fields that are templates, with what is said.

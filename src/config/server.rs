@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::definition::Binding;
 use super::digest::Digest;
+use super::environment::is_for_everyone;
 use super::oauth::OAuth;
 use crate::env::Secret;
 use crate::protocol::Revision;
@@ -96,6 +97,17 @@ impl Environment {
     /// All variables, in the order of their names.
     pub fn iter(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
         self.0.iter().map(|(name, variable)| (name.as_os_str(), variable.value.as_os_str()))
+    }
+
+    /// The names of variables that were taken over though not every server gets them.
+    pub fn taken_over(&self) -> impl Iterator<Item = &OsStr> {
+        let others = self.0.iter().filter(|(_, variable)| !variable.is_own);
+        others.map(|(name, _)| name.as_os_str()).filter(|name| !is_for_everyone(name))
+    }
+
+    /// Takes variables out.
+    pub fn remove(&mut self, names: &[OsString]) {
+        self.0.retain(|name, _| !names.contains(name));
     }
 
     /// The variables that were set for this server, in the order of their names.

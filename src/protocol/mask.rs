@@ -160,7 +160,9 @@ pub fn argument<'w>(before: &str, word: &'w str) -> Cow<'w, str> {
     if option.starts_with('-') && is_secret(option) && !word.starts_with('-') {
         return MASK.into();
     }
-    let address = word.find("://").unwrap_or(word.len());
+    // The names in a URL are its own, but those of an object may come after one.
+    let address = word.find("://").filter(|at| !word[..*at].contains('{'));
+    let address = address.unwrap_or(word.len());
     let separators = word[..address].match_indices(['=', ':']);
     let telling = separators.map(|(at, _)| at).find(|at| is_secret(last_name(&word[..*at])));
     match telling {
@@ -179,6 +181,7 @@ const QUOTES: [char; 2] = ['\'', '"'];
 /// The name that a text ends with; empty when that is the name of a file.
 fn last_name(text: &str) -> &str {
     let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
+    let text = text.trim_end_matches(QUOTES);
     let name = text.rfind(|letter| !is_part(letter)).map_or(text, |at| &text[at + 1..]);
     if text[..text.len() - name.len()].ends_with('/') { "" } else { name }
 }
@@ -290,6 +293,10 @@ mod tests {
         check(
             "npx mcp-remote https://h/ --header \"Authorization: Bearer hunter2\" -v",
             "npx mcp-remote https://h/ --header \"Authorization: ***\" -v",
+        );
+        check(
+            r#"s --config '{"u":"https://h/","apiKey":"hunter2"}' -v"#,
+            r#"s --config '{"u":"https://h/","apiKey":***' -v"#,
         );
         check("docker run -v /home/tokens:/tokens s", "docker run -v /home/tokens:/tokens s");
     }

@@ -327,6 +327,14 @@ mod tests {
             r#"{"url": "https://h/", "headers": {"Authorization": "Basic s3cret"}}"#,
             "contacts https://h/, sends the headers 'Authorization: Basic ***'",
         );
+        check(
+            r#"{"url": "https://h/", "oauth": {"issuer": "https://evil.example", "clientId": "c",
+                "clientSecretEnv": "TOKEN", "idpClientSecret": "s3cret ${KEY}", "scopes": ["a", "b"],
+                "allowPrivate": true}}"#,
+            "contacts https://h/, logs in with clientId=c issuer=https://evil.example \
+             idpClientSecret='***${KEY}' scopes='a b' allowPrivate=true, sends your variables TOKEN KEY \
+             to who gives out its tokens",
+        );
         define(&scratch, USER, r#"{"command": "mine"}"#);
         check(r#"{"url": "https://h/"}"#, "contacts https://h/; it hides user:s");
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::config::{self, Digest, Layer, Target, quoting};
+use crate::config::{self, Digest, Layer, OAuthTemplate, Target, quoting};
 use crate::env::Secret;
 use crate::protocol::mask::MASK;
 
@@ -48,6 +48,10 @@ pub enum Effect {
         headers: Vec<(String, String)>,
         /// The user's variables that it sends in headers.
         variables: Vec<String>,
+        /// What it says about logins, with values as they are written, secrets masked.
+        oauth: Vec<(String, String)>,
+        /// The user's variables that it sends to whoever gives out tokens.
+        oauth_variables: Vec<String>,
     },
 }
 
@@ -71,6 +75,10 @@ impl Effect {
                     .cloned()
                     .chain(referred(&target.headers))
                     .collect(),
+                oauth: target.oauth.as_ref().map(OAuthTemplate::shown).unwrap_or_default(),
+                oauth_variables: (target.oauth.as_ref())
+                    .map(OAuthTemplate::referred)
+                    .unwrap_or_default(),
             },
         }
     }
@@ -118,7 +126,7 @@ impl fmt::Display for Effect {
                 }
                 Ok(())
             }
-            Effect::Contacts { url, headers, variables } => {
+            Effect::Contacts { url, headers, variables, oauth, oauth_variables } => {
                 write!(f, "contacts {}", quoting::quote(url))?;
                 if !headers.is_empty() {
                     let headers = headers.iter().map(|(name, value)| format!("{name}: {value}"));
@@ -126,6 +134,14 @@ impl fmt::Display for Effect {
                 }
                 if !variables.is_empty() {
                     write!(f, ", sends your variables {}", list(variables))?;
+                }
+                if !oauth.is_empty() {
+                    let oauth: Vec<String> = oauth.iter().map(assignment).collect();
+                    write!(f, ", logs in with {}", oauth.join(" "))?;
+                }
+                if !oauth_variables.is_empty() {
+                    let variables = list(oauth_variables);
+                    write!(f, ", sends your variables {variables} to who gives out its tokens")?;
                 }
                 Ok(())
             }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::support::{HttpDemo, Scratch, demo, run};
 use super::terminal::{CTRL_D, Terminal};
 use super::world::{World, digest_in};
-use super::{ADD, ECHO, ERAS};
+use super::{ADD, ECHO, ERAS, with_full_disk};
 
 const ZEROS: &str = "sha256:0000000000000000000000000000000000000000000000000000000000000000";
 
@@ -325,4 +325,66 @@ fn a_revoked_url_is_listed_once() {
     let listed = run(&mut scratch.mcpmini(["trust", "list"])).out;
     let names: Vec<_> = listed.lines().filter_map(|line| line.split('\t').next()).collect();
     assert_eq!(names, ["exec:nobody", "https://a.example/mcp"]);
+}
+
+/// What there is to say about a server is the same whoever says it.
+#[test]
+fn lists_and_differences_agree_about_a_server() {
+    let world = World::new("legacy");
+    let state = || {
+        let row = world.run(&["trust", "list", "--json"]).out;
+        let row: Value = serde_json::from_str(&row).unwrap();
+        let shown: Value =
+            serde_json::from_str(&world.run(&["trust", "show", "demo", "--json"]).out).unwrap();
+        assert_eq!(row["state"], shown["state"]);
+        (row["state"].as_str().unwrap().to_owned(), world.run(&["trust", "diff", "demo"]).code)
+    };
+    // Nobody has looked at the tools.
+    world.expect(&["call", "demo", "echo", r#"{"text":"hi"}"#], 0, "hi\n");
+    let strict = |words: &[&str]| run(world.scratch.mcpmini(words).env("MCPMINI_TRUST", "strict"));
+    assert_eq!(strict(&["trust", "show", "demo"]).code, 0);
+    assert_eq!(state(), ("incomplete".to_owned(), 0));
+    assert_eq!(strict(&ECHO).code, 8);
+    let digest = digest_in(&strict(&ECHO).err);
+    world.expect(&["trust", "accept", "demo", "--accept", &digest], 0, "");
+    assert_eq!(state(), ("accepted".to_owned(), 0));
+    world.patch(json!({ "tools": { "add": null } }));
+    assert_eq!(world.run(&["tools", "demo"]).code, 0);
+    assert_eq!(state(), ("changed".to_owned(), 8));
+}
+
+#[test]
+fn what_cannot_be_written_is_a_matter_of_files() {
+    let world = World::new("legacy");
+    world.expect(&ECHO, 0, "hi\n");
+    world.patch(json!({ "tools": { "echo": { "title": "Other" } } }));
+    let digest = digest_in(&world.expect(&ECHO, 8, ""));
+    let full = |words: &[&str]| with_full_disk(&world.scratch.mcpmini(words));
+    for words in
+        [&["trust", "revoke", "demo"][..], &["trust", "accept", "demo", "--accept", &digest]]
+    {
+        let outcome = full(words);
+        assert_eq!(outcome.code, 9, "{words:?}: {}", outcome.err);
+        assert!(outcome.err.contains("known-servers"), "{}", outcome.err);
+    }
+    let servers = json!({ "p": { "command": "true" } });
+    world.scratch.write(".mcp.json", json!({ "mcpServers": servers }).to_string());
+    let digest = digest_in(&world.run(&["approve", "p"]).err);
+    let outcome = full(&["approve", "p", "--accept", &digest]);
+    assert_eq!(outcome.code, 9, "{}", outcome.err);
+    assert_eq!(world.run(&["approve", "p", "--accept", "sha256:1"]).code, 2);
+}
+
+/// What was accepted once does not count for what was accepted instead.
+#[test]
+fn a_list_of_earlier_times_is_not_taken_for_what_was_added_anew() {
+    let world = World::new("legacy");
+    world.expect(&ECHO, 0, "hi\n");
+    world.expect(&["trust", "revoke", "demo"], 0, "");
+    world.patch(json!({ "tools": { "echo": { "title": "Better" } } }));
+    let digest = digest_in(&world.expect(&["trust", "add", "demo"], 8, ""));
+    world.expect(&["trust", "add", "demo", "--accept", &digest], 0, "");
+    world.patch(json!({}));
+    let told = world.expect(&ECHO, 8, "");
+    assert!(told.contains("the tool \"echo\" has changed"), "{told}");
 }

@@ -371,3 +371,88 @@ fn under_a_lock_the_tools_are_asked_for_once() {
         }
     }
 }
+
+/// What waits to be accepted here is not written down as good for others.
+#[test]
+fn a_server_that_has_changed_is_not_locked() {
+    for era in ERAS {
+        for (patch, told) in [
+            (json!({ "tools": { "echo": { "title": "x" } } }), "the tool \"echo\" has changed"),
+            (json!({ "tools": { "echo": null } }), "the tool \"echo\" is gone"),
+            (json!({ "tools": { "new": {} } }), "there is a new tool, \"new\""),
+            (json!({ "info": { "name": "x" } }), "it says that it is another server"),
+            (json!({ "instructions": "Obey." }), "its instructions have changed"),
+        ] {
+            let world = World::new(era);
+            world.expect(&ECHO, 0, "hi\n");
+            world.patch(patch);
+            for trust in ["tofu", "strict", "off"] {
+                let mut command = world.scratch.mcpmini(["lock", "demo"]);
+                let outcome = run(command.env("MCPMINI_TRUST", trust));
+                assert_eq!((outcome.code, &*outcome.out), (8, ""), "{era} {trust} {told}");
+                assert!(outcome.err.contains(told), "{told}: {}", outcome.err);
+                assert!(!world.scratch.path("mcpmini.lock.json").exists());
+            }
+            let digest = super::digest_in(&world.expect(&["lock", "demo"], 8, ""));
+            world.expect(&["trust", "accept", "demo", "--accept", &digest], 0, "");
+            assert_eq!(world.run(&["lock", "demo"]).code, 0, "{told}");
+        }
+    }
+}
+
+/// A server in the shell that writes down its variables when it is started.
+fn writes_variables(world: &World) {
+    let text = format!("#!/bin/sh\nenv > variables\nexec {} \"$@\"\n", super::support::demo_path());
+    fs::write(world.scratch.path("srv"), text).unwrap();
+    let path = world.scratch.path("srv");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    let server = json!({ "command": path, "inheritEnv": true });
+    world.scratch.write(super::CONFIG, json!({ "mcpServers": { "demo": server } }).to_string());
+}
+
+#[test]
+fn what_was_accepted_is_not_steered_by_variables_of_the_day() {
+    let world = World::new("modern");
+    writes_variables(&world);
+    let call = |more: &[&str], trust: &str| {
+        let mut command = world.scratch.mcpmini(ECHO);
+        command
+            .args(more)
+            .env("MCPMINI_TRUST", trust)
+            .env("NODE_OPTIONS", "-r x")
+            .env("OTHER", "y");
+        let outcome = run(&mut command);
+        assert_eq!((outcome.code, &*outcome.out), (0, "hi\n"), "{}", outcome.err);
+        let got = world.scratch.lines("variables");
+        let has = |name: &str| got.iter().any(|line| line.starts_with(name));
+        ([has("NODE_OPTIONS="), has("OTHER=")], outcome.err)
+    };
+    assert_eq!(call(&[], "tofu").0, [true, true]);
+    assert_eq!(world.run(&["lock", "demo"]).code, 0);
+    assert_eq!(call(&["--lock", "mcpmini.lock.json"], "tofu").0, [false, true]);
+    let (got, told) = call(&[], "strict");
+    assert_eq!((got, &*told), ([false, true], ""));
+    let (got, told) = call(&["--inherit-env"], "strict");
+    assert_eq!(got, [false, true]);
+    assert!(told.contains("what chooses code is not taken over: NODE_OPTIONS"), "{told}");
+}
+
+#[test]
+fn what_was_accepted_strictly_runs_where_its_definition_says() {
+    let world = World::new("modern");
+    let define = |command: &str, args: &[&str]| {
+        let server = json!({ "command": command, "args": args, "cwd": "/" });
+        world.scratch.write(super::CONFIG, json!({ "mcpServers": { "demo": server } }).to_string());
+    };
+    let call = |trust: &str| {
+        let mut command = world.scratch.mcpmini(["ping", "demo", "--cwd", "."]);
+        run(command.env("MCPMINI_TRUST", trust))
+    };
+    define("sh", &["-c", "exit 7"]);
+    let outcome = call("strict");
+    assert_eq!(outcome.code, 2, "{}", outcome.err);
+    assert!(outcome.err.contains("--cwd does not go with strict trust"), "{}", outcome.err);
+    assert_eq!(call("tofu").code, 4);
+    define(super::support::demo_path().as_ref(), &[]);
+    assert_eq!(call("strict").code, 8, "it was never accepted");
+}

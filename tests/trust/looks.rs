@@ -1,8 +1,10 @@
 //! A tool that was accepted is looked at before it is called, and as seldom as that can be.
 
-use serde_json::json;
+use std::sync::{Arc, Mutex};
 
-use super::support::{HttpDemo, Scratch, run, run_with_input};
+use serde_json::{Value, json};
+
+use super::support::{HttpDemo, Scratch, answer, http_server, run, run_with_input};
 use super::world::World;
 use super::{ECHO, ERAS};
 
@@ -108,11 +110,14 @@ fn nothing_is_asked_for_where_nothing_was_accepted_or_nothing_counts() {
     }
 }
 
-/// A server in the shell, of the legacy era: `tools` is the list, if there is one, and `log` tells
-/// what was asked for. After the call that `change` is there for, the list has changed.
+/// A server in the shell, of the legacy era: `tools` is the list, if there is one, `code` the error in
+/// its place, and `log` tells what was asked for. After the call that `change` is there for, the list has changed, and
+/// instead of the answer that `die` is there for, the server ends.
 const SERVER: &str = r#"
 answer() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"; }
-error() { printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no"}}\n' "$id"; }
+error() {
+    printf '{"jsonrpc":"2.0","id":%s,"error":{"code":%s,"message":"no"}}\n' "$id" "${1:--32601}"
+}
 while IFS= read -r line; do
     id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
     case $line in
@@ -122,9 +127,15 @@ while IFS= read -r line; do
     *'"method":"tools/list"'*)
         echo list >> log
         if test -e hang; then continue; fi
-        if test -e tools; then answer "$(cat tools)"; else error; fi ;;
+        if test -e code; then error "$(cat code)"
+        elif test -e tools; then answer "$(cat tools)"; else error; fi ;;
     *'"method":"tools/call"'*)
         echo call >> log
+        if test -e die; then
+            rm die
+            if test -e change; then mv change tools; fi
+            exit
+        fi
         if test -e change; then
             cp change tools; rm change
             echo '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
@@ -136,7 +147,10 @@ done"#;
 
 fn tools(description: &str) -> String {
     let schema = json!({ "type": "object" });
-    let tool = |name: &str, description: &str| json!({ "name": name, "description": description, "inputSchema": schema });
+    let tool = |name: &str, description: &str| {
+        let repeatable = json!({ "readOnlyHint": true });
+        json!({ "name": name, "description": description, "inputSchema": schema, "annotations": repeatable })
+    };
     json!({ "tools": [tool("go", description), tool("stop", "Stops")] }).to_string()
 }
 
@@ -162,32 +176,137 @@ fn a_list_that_changes_in_the_middle_is_looked_at_again() {
     assert_eq!(scratch.lines("log"), ["list", "call", "list", "call", "call"]);
 }
 
+/// The ways to call a tool of the server in the shell.
+const GOES: &[&[&str]] = &[
+    &["call", "exec:sh server.sh", "go", "{}"],
+    &["call", "exec:sh server.sh", "go"],
+    &["call", "exec:sh server.sh", "go", "x=1", "--no-check"],
+    &["rpc", "exec:sh server.sh", "tools/call", r#"{"name":"go"}"#],
+    &["batch", "exec:sh server.sh", "lines"],
+    &["batch", "exec:sh server.sh", "lines", "--no-schema"],
+    &["bench", "exec:sh server.sh", "go", "-n", "2"],
+];
+
 #[test]
-fn a_tool_that_is_in_no_list_any_more_counts_as_removed() {
-    let scratch = shell_server();
-    for list in [Some(r#"{"tools":[]}"#), None] {
-        match list {
-            Some(list) => drop(scratch.write("tools", list)),
-            None => std::fs::remove_file(scratch.path("tools")).unwrap(),
-        }
-        for _ in 0..2 {
-            let outcome = run(&mut scratch.mcpmini(["call", "exec:sh server.sh", "go", "{}"]));
-            assert_eq!((outcome.code, &*outcome.out), (0, "done\n"), "{list:?}");
-            let why = if list.is_some() {
-                "is in the server's list no more"
-            } else {
-                "cannot be looked at"
-            };
-            let told = format!("the tool \"go\" was accepted, and {why}");
-            assert!(outcome.err.contains(&told), "{}", outcome.err);
-            assert_eq!(scratch.lines("log"), ["list", "call"], "{list:?}");
+fn a_server_that_was_lost_is_looked_at_again() {
+    const RETRIES: &[&[&str]] = &[
+        &["call", "exec:sh server.sh", "go", "{}", "--retry", "2", "--retry-delay", "10ms"],
+        &["rpc", "exec:sh server.sh", "tools/call", r#"{"name":"go"}"#],
+        &["batch", "exec:sh server.sh", "lines"],
+        &["batch", "exec:sh server.sh", "lines", "--no-schema"],
+    ];
+    for words in RETRIES {
+        let scratch = shell_server();
+        scratch.write("lines", "{\"tool\":\"go\"}\n");
+        let after = |change: Option<String>| {
             scratch.write("log", "");
+            scratch.write("die", "");
+            change.map(|change| scratch.write("change", change));
+            let outcome = run(&mut scratch.mcpmini(*words));
+            (outcome.code, scratch.lines("log"))
+        };
+        let is_repeated = words[0] != "rpc";
+        let (code, log) = after(None);
+        match is_repeated {
+            true => assert_eq!((code, log), (0, lines("list call list call")), "{words:?}"),
+            false => assert_eq!((code, log), (5, lines("list call")), "{words:?}"),
+        }
+        let (code, log) = after(Some(tools("Goes elsewhere")));
+        match is_repeated {
+            true => assert_eq!((code, log), (8, lines("list call list")), "{words:?}"),
+            false => assert_eq!(code, 5, "{words:?}"),
         }
     }
-    // When it is back, it is held to what it was.
+}
+
+fn lines(words: &str) -> Vec<String> {
+    words.split(' ').map(str::to_owned).collect()
+}
+
+#[test]
+fn a_tool_that_the_server_hides_is_not_called() {
+    for list in [Some(r#"{"tools":[]}"#), None] {
+        for words in GOES {
+            let scratch = shell_server();
+            scratch.write("lines", "{\"tool\":\"go\"}\n");
+            match list {
+                Some(list) => drop(scratch.write("tools", list)),
+                None => std::fs::remove_file(scratch.path("tools")).unwrap(),
+            }
+            for _ in 0..2 {
+                let outcome = run(&mut scratch.mcpmini(*words));
+                let told = format!("{words:?} {list:?}: {} {}", outcome.out, outcome.err);
+                assert_eq!(outcome.code, 8, "{told}");
+                let told = told.replace("\\\"", "\"");
+                assert!(told.contains("the tool \"go\" is gone"), "{told}");
+                assert!(!scratch.lines("log").contains(&"call".to_owned()), "{told}");
+            }
+            // Another tool is nobody's business, and does not make up for the one that is hidden.
+            if list.is_some() {
+                scratch.write("tools", tools("Goes").replace("\"go\"", "\"gone\""));
+                let stop = run(&mut scratch.mcpmini(["call", "exec:sh server.sh", "stop", "{}"]));
+                assert_eq!((stop.code, &*stop.out), (0, "done\n"), "{}", stop.err);
+                assert_eq!(run(&mut scratch.mcpmini(*words)).code, 8);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_tool_that_is_hidden_is_called_when_that_is_accepted() {
+    let scratch = shell_server();
+    let call = || run(&mut scratch.mcpmini(["call", "exec:sh server.sh", "go", "{}"]));
+    scratch.write("tools", r#"{"tools":[]}"#);
+    let refused = call();
+    assert_eq!(refused.code, 8);
+    let shown = run(&mut scratch.mcpmini(["trust", "list"]));
+    assert!(shown.out.contains("\tchanged\t"), "{}", shown.out);
+    let digest = super::digest_in(&refused.err);
+    let accept = ["trust", "accept", "exec:sh server.sh", "--accept", &digest];
+    assert_eq!(run(&mut scratch.mcpmini(accept)).code, 0, "{}", refused.err);
+    let outcome = call();
+    assert_eq!((outcome.code, &*outcome.out), (0, "done\n"), "{}", outcome.err);
+}
+
+#[test]
+fn a_tool_that_comes_back_is_held_to_what_it_was() {
+    let scratch = shell_server();
+    let call = || run(&mut scratch.mcpmini(["call", "exec:sh server.sh", "go", "{}"]));
+    scratch.write("tools", r#"{"tools":[]}"#);
+    assert_eq!(call().code, 8);
+    scratch.write("tools", tools("Goes"));
+    let outcome = call();
+    assert_eq!((outcome.code, &*outcome.err), (0, ""));
+    scratch.write("tools", r#"{"tools":[]}"#);
+    assert_eq!(call().code, 8);
     scratch.write("tools", tools("Goes elsewhere"));
-    let outcome = run(&mut scratch.mcpmini(["call", "exec:sh server.sh", "go", "{}"]));
-    assert_eq!((outcome.code, scratch.lines("log")), (8, vec!["list".to_owned()]));
+    scratch.write("log", "");
+    assert_eq!((call().code, scratch.lines("log")), (8, vec!["list".to_owned()]));
+}
+
+#[test]
+fn a_list_that_fails_for_a_moment_may_be_asked_for_again() {
+    for words in GOES {
+        let scratch = shell_server();
+        scratch.write("lines", "{\"tool\":\"go\"}\n");
+        scratch.write("code", "-32603");
+        let trust = |mode: &str| {
+            let mut command = scratch.mcpmini(*words);
+            run(command.arg("--json-errors").env("MCPMINI_TRUST", mode))
+        };
+        let outcome = trust("tofu");
+        let told = format!("{words:?}: {} {}", outcome.out, outcome.err);
+        assert_eq!(outcome.code, 4, "{told}");
+        for part in ["to hold", "\"sent\":\"no\"", "\"retryable\":true"] {
+            assert!(told.contains(part), "{part}: {told}");
+        }
+        assert!(!scratch.lines("log").contains(&"call".to_owned()), "{told}");
+        // Where only what was accepted counts, it is not the same without a look.
+        assert_eq!(trust("strict").code, 8, "{words:?}");
+        assert!(!scratch.lines("log").contains(&"call".to_owned()), "{words:?}");
+        let needs_list = words.contains(&"x=1");
+        assert_eq!(trust("off").code, if needs_list { 3 } else { 0 }, "{words:?}");
+    }
 }
 
 #[test]
@@ -202,4 +321,133 @@ fn a_list_that_does_not_come_is_told_to_be_the_reason() {
     assert!(outcome.err.contains("MCPMINI_TRUST=off"), "{}", outcome.err);
     let off = run(scratch.mcpmini(words).env("MCPMINI_TRUST", "off"));
     assert_eq!((off.code, &*off.out), (0, "done\n"));
+}
+
+#[test]
+fn a_session_whose_server_was_lost_looks_at_it_again() {
+    let scratch = shell_server();
+    scratch.write("lines", "{\"tool\":\"go\"}\n");
+    let script = "\"$0\" batch 'exec:sh server.sh' lines >/dev/null 2>&1; echo $?";
+    let binary = env!("CARGO_BIN_EXE_mcpmini");
+    let words = ["session", "exec:sh server.sh", "--", "sh", "-c", script, binary];
+    let after = |change: Option<String>| {
+        scratch.write("log", "");
+        scratch.write("die", "");
+        change.map(|change| scratch.write("change", change));
+        let outcome = run(scratch.mcpmini(words).env("TMPDIR", scratch.path("")));
+        (outcome.out, scratch.lines("log"))
+    };
+    assert_eq!(after(None), ("0\n".to_owned(), lines("list call list call")));
+    let (out, log) = after(Some(tools("Goes elsewhere")));
+    assert_eq!((&*out, log), ("8\n", lines("list call list")));
+}
+
+/// A server may call a tool what a second one of the same name is called here.
+#[test]
+fn a_tool_is_not_mistaken_for_a_second_one_of_another_name() {
+    let scratch = shell_server();
+    let tool = |name: &str, description: &str| json!({ "name": name, "description": description, "inputSchema": { "type": "object" } });
+    let list = |description: &str| {
+        json!({ "tools": [tool("a", "one"), tool("a", "two"), tool("a#1", description)] })
+            .to_string()
+    };
+    scratch.write("tools", list("three"));
+    let words = ["call", "exec:sh server.sh", "a#1", "{}"];
+    assert_eq!(run(&mut scratch.mcpmini(["trust", "revoke", "exec:sh server.sh"])).code, 0);
+    let add = run(&mut scratch.mcpmini(["trust", "add", "exec:sh server.sh"]));
+    let digest = super::digest_in(&add.err);
+    let add = ["trust", "add", "exec:sh server.sh", "--accept", &digest];
+    assert_eq!(run(&mut scratch.mcpmini(add)).code, 0);
+    assert_eq!(run(&mut scratch.mcpmini(words)).code, 0);
+    scratch.write("tools", list("another"));
+    let outcome = run(&mut scratch.mcpmini(words));
+    assert_eq!(outcome.code, 8, "{}", outcome.err);
+    assert!(outcome.err.contains("the tool \"a#1\" has changed"), "{}", outcome.err);
+}
+
+/// A server over HTTP that forgets its first session when a tool is called, and then has changed.
+fn forgetful_server(changes: bool) -> (String, Arc<Mutex<Vec<String>>>) {
+    let log = Arc::new(Mutex::new(Vec::new()));
+    let seen = log.clone();
+    let url = http_server(move |request| {
+        let body = request.split("\r\n\r\n").nth(1).unwrap_or_default();
+        let message: Value = serde_json::from_str(body).unwrap_or_default();
+        let method = message["method"].as_str().unwrap_or_default().to_owned();
+        let mut seen = seen.lock().unwrap();
+        let opened = seen.iter().filter(|method| *method == "initialize").count();
+        let is_first = request.to_ascii_lowercase().contains("mcp-session-id: s1");
+        seen.push(method.clone());
+        let result = match &*method {
+            "initialize" => json!({
+                "protocolVersion": "2025-11-25", "serverInfo": { "name": "f", "version": "1" },
+                "capabilities": { "tools": {} },
+            }),
+            "tools/list" if changes && 1 < opened => {
+                serde_json::from_str(&tools("Goes elsewhere")).unwrap()
+            }
+            "tools/list" => serde_json::from_str(&tools("Goes")).unwrap(),
+            "tools/call" if is_first => return answer("404 Not Found", "{}"),
+            "tools/call" => json!({ "content": [{ "type": "text", "text": "done" }] }),
+            method if method.starts_with("notifications/") => return answer("202 Accepted", ""),
+            _ => {
+                let error = json!({ "code": -32601, "message": "no" });
+                let reply = json!({ "jsonrpc": "2.0", "id": message["id"], "error": error });
+                return answer("200 OK", &reply.to_string());
+            }
+        };
+        let reply = json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
+        let reply = answer("200 OK", &reply.to_string());
+        match &*method {
+            "initialize" => {
+                reply.replacen("\r\n", &format!("\r\nMcp-Session-Id: S{}\r\n", opened + 1), 1)
+            }
+            _ => reply,
+        }
+    });
+    (url, log)
+}
+
+#[test]
+fn a_session_that_the_server_has_forgotten_is_looked_at_again() {
+    for (changes, code) in [(false, 0), (true, 8)] {
+        for kind in ["call", "batch", "rpc"] {
+            let scratch = Scratch::new();
+            scratch.write("lines", "{\"tool\":\"go\"}\n");
+            let (url, log) = forgetful_server(changes);
+            let listed = run(&mut scratch.mcpmini(["tools", &url, "--protocol", "2025-11-25"]));
+            assert_eq!(listed.code, 0, "{}", listed.err);
+            log.lock().unwrap().clear();
+            let words = match kind {
+                "call" => vec!["call", &*url, "go", "{}"],
+                "rpc" => vec!["rpc", &*url, "tools/call", r#"{"name":"go"}"#],
+                _ => vec!["batch", &*url, "lines"],
+            };
+            let mut command = scratch.mcpmini(words);
+            let outcome = run(command.args(["--protocol", "2025-11-25"]));
+            let told = format!("{kind}: {} {}", outcome.out, outcome.err);
+            assert_eq!(outcome.code, code, "{told}");
+            let log = log.lock().unwrap();
+            let about_tools: Vec<_> = log.iter().filter(|it| it.starts_with("tools/")).collect();
+            let expected = ["tools/list", "tools/call", "tools/list", "tools/call"];
+            let count = if changes { 3 } else { 4 };
+            assert_eq!(about_tools, expected[..count], "{told}");
+        }
+    }
+}
+
+/// While a list is good by the server's own word, a lost server is not asked for another.
+#[test]
+fn a_list_that_is_good_is_good_on_the_next_connection() {
+    let world = World::with("modern", &["--ttl", "600000", "--crash-after", "0"]);
+    assert_eq!(world.run(&["tools", "demo"]).code, 0);
+    std::fs::remove_dir_all(world.scratch.path(".cache/mcpmini/mcp")).unwrap();
+    let line = format!("{{\"tool\":\"echo\",\"arguments\":{OBJECT}}}\n");
+    let words = ["batch", "demo", "-", "--keep-going", "--retry", "0", "--jobs", "1"];
+    world.requests();
+    let mut command = world.scratch.mcpmini(words);
+    let outcome = run_with_input(&mut command, Some(line.repeat(2).as_bytes()));
+    let sent = world.requests();
+    assert_eq!(sent, ["tools/list", "tools/call", "tools/call"], "{}", outcome.out);
+    let exits: Vec<_> = outcome.out.lines().map(|line| line.contains("\"exit\":5")).collect();
+    assert_eq!(exits, [true, true], "{} {}", outcome.out, outcome.err);
 }

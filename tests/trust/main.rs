@@ -182,6 +182,25 @@ fn where_nothing_can_be_remembered_who_relies_on_it_is_told() {
     }
 }
 
+#[test]
+fn who_was_held_to_something_so_far_is_not_forgotten_in_silence() {
+    let world = World::new("legacy");
+    world.expect(&ECHO, 0, "hi\n");
+    let other = demo("--ttl 1");
+    let outcome = with_full_disk(&world.scratch.mcpmini(["call", &other, "echo", "text=hi"]));
+    assert_eq!((outcome.code, outcome.out.as_str()), (0, "hi\n"), "{}", outcome.err);
+    assert!(outcome.err.contains("cannot be remembered, so that changes"), "{}", outcome.err);
+}
+
+/// Runs as where the disk is full.
+fn with_full_disk(command: &std::process::Command) -> support::Outcome {
+    let full = "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\"";
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", full]).arg(command.get_program()).args(command.get_args());
+    shell.env_clear().envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    run(shell.current_dir(command.get_current_dir().unwrap()))
+}
+
 // ---------------------------------------------------------------------------- what has changed
 
 #[test]
@@ -276,13 +295,13 @@ fn a_new_tool_is_told_once_and_taken_when_it_is_called() {
 }
 
 #[test]
-fn a_tool_that_is_gone_is_unknown_and_is_held_to_what_it_was_when_it_returns() {
+fn a_tool_that_is_gone_is_refused_and_is_held_to_what_it_was_when_it_returns() {
     for era in ERAS {
         let world = World::new(era);
         world.expect(&ECHO, 0, "hi\n");
         world.patch(json!({ "tools": { "echo": null } }));
-        let told = world.expect(&ECHO, 3, "");
-        assert!(told.contains("unknown tool \"echo\""), "{told}");
+        let told = world.expect(&ECHO, 8, "");
+        assert!(told.contains("the tool \"echo\" is gone"), "{told}");
         assert_eq!(world.expect(&ADD, 0, "3\n"), "");
         world.patch(json!({}));
         assert_eq!(world.expect(&ECHO, 0, "hi\n"), "");

@@ -2,10 +2,12 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
 
 use serde_json::json;
 
 use super::support::{Scratch, demo_path, run};
+use super::world::CONFIG;
 
 const POLICY: &str = ".config/mcpmini/policy.toml";
 
@@ -242,4 +244,219 @@ fn what_was_added_from_a_registry_can_be_allowed() {
     assert!(check(ours, there.clone(), "user:s", &[]));
     assert!(!check(ours, entry("com.acme/x@1"), "user:s", &[]));
     assert!(!check(acme, there, "user:s", &[]));
+}
+
+/// A policy verifies by its own root. Who keeps a card that does not count is told so at once.
+#[test]
+fn a_card_that_no_policy_will_count_is_kept_with_a_word() {
+    let scratch = home("");
+    let vectors = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors/own");
+    for name in ["card.json", "card.json.sigstore.json", "root.json"] {
+        fs::copy(format!("{vectors}/{name}"), scratch.path(name)).unwrap();
+    }
+    let identity = "https://github.com/acme/weather/.github/workflows/release.yml@refs/tags/v1.2.0";
+    let issuer = "https://token.actions.githubusercontent.com";
+    let remember = |policy: &str| {
+        scratch.write(POLICY, policy);
+        let words = ["card", "verify", "card.json", "--identity", identity, "--issuer", issuer];
+        let mut command = scratch.mcpmini(words);
+        let outcome = run(command.args(["--remember", "--trusted-root", "root.json"]));
+        assert_eq!(outcome.code, 0, "{}", outcome.err);
+        assert!(outcome.out.contains("remembered for  https://example.com/mcp"));
+        let check = ["policy", "check", "https://example.com/mcp"];
+        let counts = run(&mut scratch.mcpmini(check)).code == 0;
+        (counts, outcome.err)
+    };
+    let (counts, told) = remember("require_signature = true\n");
+    assert!(!counts);
+    assert!(told.contains("policy.toml does not count it: it names no trusted_root"), "{told}");
+    let root = scratch.path("root.json");
+    let named = format!("trusted_root = {root:?}\nrequire_signature = true\n");
+    assert_eq!(remember(&named), (true, String::new()));
+    let (_, told) = remember("trusted_root = \"gone.json\"\nrequire_signature = true\n");
+    assert!(told.contains("gone.json"), "{told}");
+    assert_eq!(remember("mode = \"tofu\"\n"), (true, String::new()));
+}
+
+/// What `python3 -m x` is, the directory decides. A rule about it has to know the directory, too.
+#[test]
+fn an_allowed_command_is_not_steered_by_its_directory() {
+    let scratch = home("");
+    let (p, other) = (scratch.path("p"), scratch.path("other"));
+    let allow = |command: &str, cwd: Option<&Path>| {
+        let cwd = cwd.map(|cwd| format!("cwd = {cwd:?}\n")).unwrap_or_default();
+        scratch.write(
+            POLICY,
+            format!("mode = \"strict\"\n[[allow]]\nkind = \"command\"\ncommand = {command}\n{cwd}"),
+        );
+    };
+    let define = |file: &str, words: &[&str], cwd: Option<&Path>| {
+        let mut server = json!({ "command": words[0], "args": words[1..] });
+        if let Some(cwd) = cwd {
+            server["cwd"] = json!(cwd);
+        }
+        scratch.write(file, json!({ "mcpServers": { "s": server } }).to_string());
+    };
+    // `policy check` does not ask whether a project's definition was approved.
+    let check = |words: &[&str]| {
+        let words = [&["policy", "check"], words].concat();
+        let outcome = run(scratch.mcpmini(words).current_dir(&p));
+        assert!([0, 8].contains(&outcome.code), "{}", outcome.err);
+        (outcome.code == 0, outcome.out)
+    };
+    for (rule, words) in [
+        (r#"["sh", "-c", "server"]"#, &["sh", "-c", "server"][..]),
+        (r#"["python3", "-m", "server", "*"]"#, &["python3", "-m", "server"]),
+        (r#"["node", "server.js"]"#, &["node", "server.js"]),
+        (r#"["env", "node", "server.js"]"#, &["env", "node", "server.js"]),
+    ] {
+        let line = format!("exec:{}", words.join(" "));
+        allow(rule, None);
+        define(CONFIG, words, None);
+        let (admitted, told) = check(&["user:s"]);
+        assert!(!admitted && told.contains("but the directory that it runs in decides"), "{told}");
+        assert!(!check(&[&line]).0 && !check(&[&line, "--cwd", "../other"]).0, "{words:?}");
+        define(CONFIG, words, Some(&other));
+        assert!(check(&["user:s"]).0, "{words:?}: the user has said where");
+        assert!(!check(&["user:s", "--cwd", "."]).0, "{words:?}");
+        define("p/.mcp.json", words, Some(&other));
+        assert!(!check(&["project:s"]).0, "{words:?}: a project has said where");
+        allow(rule, Some(&other));
+        assert!(check(&["project:s"]).0, "{words:?}");
+        assert!(check(&[&line, "--cwd", "../other"]).0, "{words:?}");
+        assert!(!check(&[&line]).0, "{words:?}");
+        define("p/.mcp.json", words, None);
+        assert!(!check(&["project:s"]).0, "{words:?}");
+    }
+    // Of a package only the place is the user's business that somebody else has chosen.
+    allow(r#"["npx", "-y", "server"]"#, None);
+    for (cwd, admitted) in [(None, true), (Some(other.as_path()), false)] {
+        define("p/.mcp.json", &["npx", "-y", "server"], cwd);
+        assert_eq!(check(&["project:s"]).0, admitted, "{cwd:?}");
+    }
+    // An absolute path is the same everywhere.
+    allow(r#"["node", "/opt/server.js"]"#, None);
+    assert!(check(&["exec:node /opt/server.js", "--cwd", "/"]).0);
+}
+
+/// To take over all variables is to take over those that choose code.
+#[test]
+fn variables_that_are_taken_over_do_not_go_with_an_allowed_command() {
+    let scratch = home("");
+    let demo = demo_path();
+    scratch.write(
+        POLICY,
+        format!("mode = \"strict\"\n[[allow]]\nkind = \"command\"\ncommand = [{demo:?}]\n"),
+    );
+    let define = |file: &str| {
+        let server = json!({ "command": demo, "inheritEnv": true });
+        scratch.write(file, json!({ "mcpServers": { "s": server } }).to_string());
+    };
+    let check = |words: &[&str], variable: &str| {
+        let words = [&["policy", "check"], words].concat();
+        let mut command = scratch.mcpmini(words);
+        let outcome = run(command.env(variable, "x").current_dir(scratch.path("p")));
+        assert!([0, 8].contains(&outcome.code), "{}", outcome.err);
+        outcome.code == 0
+    };
+    let word = format!("exec:{demo}");
+    for variable in ["NODE_OPTIONS", "PYTHONPATH", "BASH_ENV"] {
+        assert!(check(&[&word], variable), "{variable}: it does not get there");
+        assert!(!check(&[&word, "--inherit-env"], variable), "{variable}");
+        define(CONFIG);
+        assert!(check(&["user:s"], variable), "{variable}: the user's own file says so");
+        define("p/.mcp.json");
+        assert!(!check(&["project:s"], variable), "{variable}");
+    }
+    assert!(check(&[&word, "--inherit-env"], "TOKEN"));
+}
+
+/// Whoever a `Host` header names answers, and not who the URL names.
+#[test]
+fn a_host_header_is_judged_as_the_url_is() {
+    let scratch = home("");
+    let vectors = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors/own");
+    for name in ["card.json", "card.json.sigstore.json", "root.json"] {
+        fs::copy(format!("{vectors}/{name}"), scratch.path(name)).unwrap();
+    }
+    let identity = "https://github.com/acme/weather/.github/workflows/release.yml@refs/tags/v1.2.0";
+    let issuer = "https://token.actions.githubusercontent.com";
+    let verify = ["card", "verify", "card.json", "--identity", identity, "--issuer", issuer];
+    let mut verify = scratch.mcpmini(verify);
+    assert_eq!(run(verify.args(["--remember", "--trusted-root", "root.json"])).code, 0);
+    let root = scratch.path("root.json");
+    let signed = format!("trusted_root = {root:?}\nrequire_signature = true\n");
+    let check = |policy: &str, host: &str, admitted: bool| {
+        scratch.write(POLICY, policy);
+        let header = format!("hOst: {host}");
+        let words = ["policy", "check", "https://example.com/mcp", "-H", &header];
+        let outcome = run(&mut scratch.mcpmini(words));
+        let code = if admitted { 0 } else { 8 };
+        assert_eq!(outcome.code, code, "{policy} {host}: {} {}", outcome.out, outcome.err);
+    };
+    let deny = "[[deny]]\nhost = \"evil.example\"\n";
+    check(deny, "evil.example", false);
+    check(deny, "EVIL.example.:443", false);
+    check(deny, "good.example", true);
+    check("[[deny]]\nhost = \"example.com\"\n", "good.example", false);
+    let allow = "mode = \"strict\"\n[[allow]]\nkind = \"host\"\nhosts = [\"example.com\", \"*.b.example\"]\n";
+    check(allow, "example.com:443", true);
+    check(allow, "a.b.example", true);
+    check(allow, "evil.example", false);
+    check(&signed, "example.com", true);
+    check(&signed, "evil.example", false);
+    // A definition can have one as well.
+    scratch.write(POLICY, deny);
+    let server = json!({ "url": "https://good.example/", "headers": { "Host": "${H}" } });
+    scratch.write(CONFIG, json!({ "mcpServers": { "s": server } }).to_string());
+    let outcome = run(scratch.mcpmini(["policy", "check", "s"]).env("H", "evil.example"));
+    assert_eq!(outcome.code, 8, "{}", outcome.err);
+}
+
+/// Whoever may write what a policy relies on writes the policy; and a pipe is nothing to rely on.
+#[test]
+fn what_a_policy_relies_on_is_safe_from_strangers() {
+    let policy = "trusted_root = \"root.json\"\n[revocation]\nfiles = [\"revoked.jsonl\"]\npublic_key = \"key.pub\"\n";
+    let vectors = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors/own");
+    let scratch = home(policy);
+    let place = |name: &str| scratch.path(".config/mcpmini").join(name);
+    let restore = |name: &str| {
+        let _ = fs::remove_file(place(name));
+        let _ = fs::remove_dir(place(name));
+        fs::copy(format!("{vectors}/{name}"), place(name)).unwrap();
+    };
+    let files = ["revoked.jsonl", "revoked.jsonl.sigstore.json", "key.pub", "root.json"];
+    files.iter().for_each(|name| restore(name));
+    let check = |what: &str, admitted: bool| {
+        let begun = std::time::Instant::now();
+        let outcome = run(&mut scratch.mcpmini([
+            "policy",
+            "check",
+            "https://h.example/",
+            "--max-time",
+            "5s",
+        ]));
+        assert!(begun.elapsed().as_secs() < 4, "{what}");
+        let told = format!("{what}: {} {}", outcome.out, outcome.err);
+        assert_eq!(outcome.code == 0, admitted, "{told}");
+        assert!(admitted || [8, 9].contains(&outcome.code), "{told}");
+    };
+    check("all is well", true);
+    for name in files {
+        fs::set_permissions(place(name), fs::Permissions::from_mode(0o666)).unwrap();
+        check(&format!("anybody may write {name}"), false);
+        fs::remove_file(place(name)).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(place(name)).status().unwrap().success());
+        check(&format!("{name} is a pipe"), false);
+        fs::remove_file(place(name)).unwrap();
+        fs::create_dir(place(name)).unwrap();
+        check(&format!("{name} is a directory"), false);
+        restore(name);
+    }
+    check("all is well again", true);
+    // A link that leads nowhere is a policy that cannot be read, and not none.
+    fs::remove_file(place("policy.toml")).unwrap();
+    check("there is none", true);
+    symlink("gone", place("policy.toml")).unwrap();
+    check("it is a link to nothing", false);
 }

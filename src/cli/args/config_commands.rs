@@ -134,7 +134,8 @@ pub struct Remove {
     note = "`config list` shows every server with the file it is from; of two with one name the \
                first counts. `config show NAME` shows what is said about one and where each value \
                comes from, secrets masked. `config check` names every mistake in every file with its \
-               line and column, and variables that are not set. `config import KIND` shows the \
+               line and column, and variables that are not set; fields that are not known it names as \
+               well, but they fail nothing, since other programs may know them. `config import KIND` shows the \
                servers in the files of claude-code, claude-desktop, codex, cursor, gemini, opencode, \
                vscode, windsurf or zed; with --copy they are added to yours; `mcpmini import KIND` is short for it. No server is \
                started."

@@ -164,7 +164,8 @@ pub struct Card {
     #[argh(option, arg_name = "FILE", from_str_fn(path))]
     pub did_document: Option<PathBuf>,
 
-    /// verify: keep the card and its signature, so that a policy can rely on it
+    /// verify: keep the card and its signature, so that a policy can rely on it, by a trusted root of
+    /// its own
     #[argh(switch)]
     pub remember: bool,
 

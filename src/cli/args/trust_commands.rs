@@ -31,18 +31,21 @@ keywords! {
 #[argh(
     note = "A server is accepted as it is when it is first used. When it is elsewhere later, is \
                started by another command, says that it is another server, or has changed a tool \
-               that is called, the call is not made (exit code 8), until that is accepted: before \
+               that is called, or lists it no more, the call is not made (exit code 8), until that is accepted: before \
                a tool that was accepted is called, the list of tools is asked for, once on each \
                connection, unless there is one that the server itself calls good. New \
                tools, capabilities and instructions are told once. With MCPMINI_TRUST=strict, \
                or \"trust\": \"strict\" in its definition, a \
-               server is used only as it was accepted, and not before; with off nothing is checked."
+               server is used only as it was accepted, and not before; with off nothing is checked. \
+               Where nothing was ever kept and nothing can be, as with a read-only root, every use \
+               is the first, and only -v, a terminal, a policy or strict trust have that told."
 )]
 #[argh(
     note = "`list` shows every server that is known. `show` asks a server what it is, `diff` how \
                that differs from what was accepted (exit code 8 if it does); neither accepts it. \
-               Only they, `lock` and \
-               `card` look who has signed its card; a call does not. `accept` takes what was seen last, `add` a server that was never used or was \
+               Only they, `lock` and `card` look who has signed its card; a call does not. A server \
+               is accepted, changed, revoked, or incomplete: not all of it was accepted yet. \
+               `accept` takes what was seen last, `add` a server that was never used or was \
                revoked; without --accept they ask at the terminal, and do nothing where there is \
                none. After `revoke` a server is not used any more, and nothing else \
                at its URL, however that is spelled and whatever its query."

@@ -41,18 +41,15 @@ impl Work<'_, '_> {
     /// Nothing is in flight, so that the server can be asked for its tools: then the held lines go
     /// on.
     pub(super) async fn release(&mut self) {
-        let mut learned = self.learn().await;
-        if let Err(error @ Error { exit: Exit::Rpc, .. }) = &learned
+        let learned = self.learn().await;
+        if let Err(error @ Error { exit: Exit::Rpc | Exit::Unreachable, code: Some(_), .. }) =
+            &learned
             && self.judges
-            && !self.contact.watcher.consent.wants_everything()
         {
             // A server that lists no tools judges by itself, unless they must be known all the same.
             let why = &error.message;
             self.run.remark(&format!("the server is left to check the arguments: {why}"));
             self.judges = false;
-            if !self.unsent().any(|(request, tool)| self.must_learn(request, &tool)) {
-                learned = Ok(());
-            }
         }
         if let Err(Error { exit: Exit::Signal(signal), .. }) = learned {
             return self.interrupt(signal.into());
@@ -62,6 +59,7 @@ impl Work<'_, '_> {
         for held in std::mem::take(&mut self.held) {
             match (held, &learned) {
                 (Held::Unsent(job), Ok(())) => self.send(job),
+                (Held::Unsent(job), Err(_)) if !self.is_stuck(&job.request) => self.send(job),
                 (Held::Unsent(job), Err(error)) => {
                     let outcome = Outcome::Failed(unsent(error.clone()));
                     self.note(&job.line, job.begun.elapsed(), &outcome);
@@ -72,12 +70,20 @@ impl Work<'_, '_> {
                     let call =
                         learned.as_ref().ok().map(|()| self.call(&job.request, tool.as_deref()));
                     match call {
-                        Some(Ok((call, true))) => self.flights.again(job, call, lost),
+                        Some(Ok((call, terms))) if terms.repeatable => {
+                            self.flights.again(job, call, terms, lost);
+                        }
                         _ => self.conclude(&job, Err(lost), true),
                     }
                 }
             }
         }
+    }
+
+    /// Whether a request cannot be sent while nothing more is known about the tools.
+    fn is_stuck(&self, request: &Request) -> bool {
+        let must_learn = |tool: String| self.must_learn(request, &tool);
+        self.contact.watcher.consent.is_locked() || request.tool().is_some_and(must_learn)
     }
 
     /// The held calls that were not sent, each with its tool.
@@ -96,8 +102,9 @@ impl Work<'_, '_> {
         }
         let doubtful = self.unsent().map(|(_, tool)| tool).filter(|tool| self.doubts(tool));
         let doubtful: Vec<String> = doubtful.collect();
-        if doubtful.iter().any(|tool| self.contact.watcher.consent.doubts(tool)) {
-            self.tools.learn(Catalog::look(&mut self.contact).await?);
+        let doubted = doubtful.iter().find(|tool| self.contact.watcher.consent.doubts(tool));
+        if let Some(tool) = doubted {
+            self.tools.learn(Catalog::look(&mut self.contact, tool).await?);
         }
         for tool in doubtful {
             match Catalog::glance(&mut self.contact, &tool).await {

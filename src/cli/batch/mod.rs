@@ -35,7 +35,7 @@ use super::exit::Exit;
 use super::run::Run;
 use super::sources;
 use crate::client::retry::Policy;
-use crate::client::{Flights, Landed, NoResult};
+use crate::client::{Flights, Landed, NoResult, Terms};
 use crate::protocol::json::Json;
 use crate::protocol::message::Sent;
 use crate::protocol::method;
@@ -122,6 +122,16 @@ struct Job {
     line: Line,
     request: Request,
     begun: Instant,
+    /// How often it was sent before its tool had to be looked at again.
+    attempts: u32,
+    /// The same when the last such look began.
+    looked_after: Option<u32>,
+}
+
+impl Job {
+    fn new(line: Line, request: Request) -> Job {
+        Job { line, request, begun: Instant::now(), attempts: 0, looked_after: None }
+    }
 }
 
 /// Why no further line is read.
@@ -223,7 +233,7 @@ impl Work<'_, '_> {
         let (line, request) = line::read(bytes, self.last, number);
         match request {
             Err(why) => self.note(&line, Duration::ZERO, &Outcome::Failed(Error::usage(why))),
-            Ok(request) => self.send(Job { line, request, begun: Instant::now() }),
+            Ok(request) => self.send(Job::new(line, request)),
         }
     }
 
@@ -237,17 +247,20 @@ impl Work<'_, '_> {
             return self.held.push(Held::Unsent(job));
         }
         match self.call(&job.request, tool.as_deref()) {
-            Ok((call, repeatable)) => self.flights.begin(job, call, repeatable),
+            Ok((call, terms)) => {
+                let terms = Terms { attempts: job.attempts, ..terms };
+                self.flights.begin_on(job, call, terms);
+            }
             Err(error) => self.note(&job.line, Duration::ZERO, &Outcome::Failed(error)),
         }
     }
 
-    /// The request as a call, and whether it may run twice.
+    /// The request as a call, and how it may be sent.
     fn call(
         &mut self,
         request: &Request,
         tool: Option<&str>,
-    ) -> Result<(session::Call, bool), Error> {
+    ) -> Result<(session::Call, Terms), Error> {
         let is_unknown = tool.is_some_and(|name| self.tools.named(name).is_none());
         if let (Some(name), true, Some(list)) = (tool, is_unknown, self.tools.list())
             && let Err(error @ Error { exit: Exit::Protocol, .. }) =
@@ -265,6 +278,7 @@ impl Work<'_, '_> {
         if let Some(name) = tool.filter(|_| self.judges && request.is_judged) {
             self.tools.check(name, request.arguments())?;
         }
+        let connection = tool.and_then(|name| self.contact.bond(name));
         let tool = tool.and_then(|name| self.tools.named(name));
         let mirrored = match tool {
             Some(tool) if self.mirrors == Some(true) => call::mirrored(tool, request.arguments())?,
@@ -276,7 +290,7 @@ impl Work<'_, '_> {
         }
         let repeatable = method::facts(&request.method).repeatable
             || tool.is_some_and(|tool| tool.annotations.is_repeatable());
-        Ok((call, repeatable))
+        Ok((call, Terms { repeatable, connection, ..Terms::default() }))
     }
 
     /// Takes in the end of a request.
@@ -286,6 +300,12 @@ impl Work<'_, '_> {
             self.contact.watcher.consent.note_first_result(result);
         }
         match result {
+            // Another look, unless the server is lost after each of them.
+            Err(NoResult::Moved { attempts }) if job.looked_after != Some(attempts) => {
+                self.contact.watcher.consent.note_changed_list();
+                let looked_after = Some(attempts);
+                self.held.push(Held::Unsent(Job { attempts, looked_after, ..job }));
+            }
             // Only its list tells whether the tool may run twice.
             Err(lost)
                 if is_call

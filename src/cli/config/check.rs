@@ -7,13 +7,13 @@ use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
 use crate::cli::output;
 use crate::cli::run::Run;
-use crate::config::{self, Finding, quoting};
+use crate::config::{self, Finding, Severity, quoting};
 use crate::protocol::json;
 use crate::protocol::message::Sent;
 use crate::protocol::params::Members;
 
 /// Prints a line for everything that is wrong, in the form that editors and other programs know:
-/// file, line, column, text.
+/// file, line, column, text. What is no mistake for certain changes nothing about the exit code.
 pub(super) fn run(run: &Run<'_>) -> Result<Exit, Error> {
     let overrides = only_file(run);
     // Where approvals cannot be read, nothing counts as approved.
@@ -27,7 +27,8 @@ pub(super) fn run(run: &Run<'_>) -> Result<Exit, Error> {
     }
     let (servers, files) = (checked.servers, checked.files.len());
     run.remark(&format!("looked at {servers} servers in {files} files"));
-    match checked.findings.len() {
+    let is_error = |finding: &&Finding| finding.severity() == Severity::Error;
+    match checked.findings.iter().filter(is_error).count() {
         0 => Ok(Exit::Ok),
         count => {
             let errors = if count == 1 { "error" } else { "errors" };
@@ -39,8 +40,12 @@ pub(super) fn run(run: &Run<'_>) -> Result<Exit, Error> {
 
 fn line(run: &Run<'_>, finding: &Finding) -> String {
     if run.settings.output != Format::Json {
+        let severity = match finding.severity() {
+            Severity::Error => String::new(),
+            severity => format!("{}: ", severity.word()),
+        };
         return match &finding.place {
-            Some(place) => format!("{place}: {}", finding.text()),
+            Some(place) => format!("{place}: {severity}{}", finding.text()),
             None => finding.text(),
         };
     }
@@ -53,6 +58,6 @@ fn line(run: &Run<'_>, finding: &Finding) -> String {
     if let Some(server) = &finding.server {
         members.push("server", &json::string(server));
     }
-    members.push("error", &json::string(&finding.text()));
+    members.push(finding.severity().word(), &json::string(&finding.text()));
     members.finish()
 }

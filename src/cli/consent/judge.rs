@@ -1,9 +1,12 @@
 //! What may go on with a server as it is, and what is told of it.
 
+use std::collections::BTreeMap;
+
 use super::Consent;
 use crate::cli::catalog::Catalog;
 use crate::cli::contact::Contact;
 use crate::cli::errors::Error;
+use crate::config::Digest;
 use crate::trust::pins::{Action, Change, Facets, Mode, Record, Use, Verdict};
 
 impl Consent<'_> {
@@ -26,11 +29,25 @@ impl Consent<'_> {
     /// Whether a tool was accepted and is to be held to that, and the tools were not looked at since
     /// the connection was opened, or said to have changed.
     pub(in crate::cli) fn holds(&self, tool: &str) -> bool {
-        let is_accepted = |record: &Record| {
-            record.accepted.tools.as_ref().is_some_and(|tools| tools.contains_key(tool))
-        };
-        let is_watched = self.enforces && self.mode != Mode::Off && !self.looked;
-        is_watched && (self.is_locked() || self.record.as_ref().is_some_and(is_accepted))
+        !self.looked && self.is_accepted(tool)
+    }
+
+    /// Whether a tool was accepted and is to be held to that.
+    pub(in crate::cli) fn is_accepted(&self, tool: &str) -> bool {
+        let is_accepted = self.accepted_tools().is_some_and(|tools| tools.contains_key(tool));
+        self.enforces && self.mode != Mode::Off && (self.is_locked() || is_accepted)
+    }
+
+    /// The number of the connection on which the tools were looked at; `None` where that did not
+    /// matter, since a list was at hand.
+    pub(in crate::cli) fn looked_on(&self) -> Option<u32> {
+        self.looked_on.filter(|_| self.looked)
+    }
+
+    /// The tools that the server is held to.
+    pub(super) fn accepted_tools(&self) -> Option<&BTreeMap<String, Digest>> {
+        let record = || self.record.as_ref().map(|record| &record.accepted);
+        self.locked.as_ref().or_else(record)?.tools.as_ref()
     }
 
     /// Whether everything is to be looked at before anything is asked of the server, and was not
@@ -81,6 +98,16 @@ impl Consent<'_> {
         self.check_for(&self.used)
     }
 
+    /// Makes sure that nothing about the server waits to be accepted.
+    pub(in crate::cli) fn check_all(&self) -> Result<(), Error> {
+        let Some(record) = &self.record else { return Ok(()) };
+        let now = record.current(&self.observed);
+        match Verdict::of_all(&record.accepted, &now, self.mode) {
+            verdict if verdict.changes.is_empty() => Ok(()),
+            verdict => Err(self.refused(&verdict)),
+        }
+    }
+
     fn check_for(&self, used: &Use) -> Result<(), Error> {
         if self.mode == Mode::Off || !self.enforces || !self.differs() {
             return Ok(());
@@ -124,7 +151,7 @@ impl Contact<'_> {
     pub(in crate::cli) async fn admit_tool(&mut self, name: &str) -> Result<(), Error> {
         self.watcher.consent.intend(name);
         if self.watcher.consent.doubts(name) {
-            Catalog::look(self).await?;
+            Catalog::look(self, name).await?;
         } else {
             Catalog::glance(self, name).await?;
         }

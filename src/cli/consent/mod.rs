@@ -12,6 +12,7 @@
 //! accepted is called only after a look at it, on each connection once, unless a list of tools is at
 //! hand that the server calls good; and `--lock` wants all there is.
 
+mod bond;
 mod judge;
 mod observe;
 mod publisher;
@@ -22,13 +23,16 @@ pub(super) use publisher::{hold_publisher, known_publisher};
 pub(super) use refusal::no_lock;
 
 use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use super::args::Command;
 use super::args::settings::Trust;
 use super::errors::Error;
 use super::run::Run;
-use crate::config::{self, Digest, Endpoint, Layer, Overrides, Resolved, Server};
+use crate::config::program::follows_directory;
+use crate::config::steering::chooses_code;
+use crate::config::{self, Digest, Endpoint, Layer, Overrides, Resolved, Server, Target};
 use crate::env::Env;
 use crate::trust::pins::{
     self, Change, Facets, Key, LockFile, Mode, PinError, Record, Store, Texts, Use,
@@ -68,6 +72,8 @@ pub(super) struct Consent<'a> {
     list: Option<Digest>,
     /// Whether the tools were looked at on this connection, or the server has none to show.
     looked: bool,
+    /// The number of the connection on which the server was asked for them.
+    looked_on: Option<u32>,
     /// Whether the tools are being looked at.
     pub(super) looking: bool,
     /// Whether a session with the server was open.
@@ -93,6 +99,9 @@ impl<'a> Consent<'a> {
         let mut consent = Consent::unchecked(run, resolved, overrides, policies);
         if consent.lock.is_some() && (overrides.cwd.is_some() || overrides.inherit_env) {
             return Err(refusal::elsewhere());
+        }
+        if consent.mode == Mode::Strict && overrides.cwd.is_some() && is_led_elsewhere(resolved) {
+            return Err(refusal::led_elsewhere());
         }
         consent.look_up()?;
         consent.check()?;
@@ -143,6 +152,7 @@ impl<'a> Consent<'a> {
             texts: Texts::default(),
             list: None,
             looked: false,
+            looked_on: None,
             looking: false,
             opened: false,
             used: BTreeSet::new(),
@@ -156,6 +166,28 @@ impl<'a> Consent<'a> {
     /// The hash of the server's definition alone, whatever the command line adds to it.
     pub(super) fn identity(&self) -> Digest {
         self.resolved.identity()
+    }
+
+    /// Takes out, where only what was accepted counts, what else decides which code a command runs:
+    /// variables of ours that not every server gets. They were not looked at when it was accepted.
+    pub(super) fn strip(&self, server: &mut Server) {
+        let Endpoint::Stdio(endpoint) = &mut server.endpoint else { return };
+        if self.mode != Mode::Strict {
+            return;
+        }
+        let names = endpoint.environment.taken_over();
+        let steering = names.filter(|name| chooses_code(&name.to_string_lossy()));
+        let steering: Vec<OsString> = steering.map(OsStr::to_owned).collect();
+        if steering.is_empty() {
+            return;
+        }
+        let text = steering.iter().map(|name| name.to_string_lossy()).collect::<Vec<_>>().join(" ");
+        let text = format!("{}: what chooses code is not taken over: {text}", self.key.name);
+        match self.overrides.inherit_env {
+            true => self.run.warn(&text),
+            false => self.run.remark(&text),
+        }
+        endpoint.environment.remove(&steering);
     }
 
     /// Reads what is known of the server.
@@ -256,7 +288,10 @@ impl<'a> Consent<'a> {
                 record.accepted.auth.clone_from(&observed.auth);
             }
             record.learn(observed, mode, used);
-            record.list = list.or(record.list);
+            if observed.tools.is_some() {
+                // What stood for the list before may stand for another one by now.
+                record.list = list.or(record.list);
+            }
             kept.settle(texts, &record.accepted, record.seen.as_ref());
             (*record != before, ())
         });
@@ -265,11 +300,12 @@ impl<'a> Consent<'a> {
         }
     }
 
-    /// Tells that changes will go unnoticed: to people, and to everybody where somebody relies on
-    /// their being noticed. A script that runs where nothing can be written knows.
+    /// Tells that changes will go unnoticed: to people, and to everybody where they were noticed so
+    /// far, or somebody relies on that. A script that runs where nothing is ever written, as in many
+    /// containers, knows.
     fn tell_unsaved(&self, error: &PinError) {
         let has_reader = self.run.env.terminals.stderr || 0 < self.run.globals.verbose;
-        if has_reader || self.is_relied_on {
+        if has_reader || self.is_relied_on || self.store.is_in_use() {
             let text = "what servers are cannot be remembered, so that changes go unnoticed";
             self.run.warn(&format!("{text}: {error}"));
         }
@@ -287,6 +323,16 @@ impl<'a> Consent<'a> {
             || record.lacks(&self.observed)
             || has_new_list
             || !self.used.iter().all(is_taken)
+    }
+}
+
+/// Whether another directory makes another command of the one that a definition has.
+fn is_led_elsewhere(resolved: &Resolved) -> bool {
+    match &resolved.definition.target {
+        Target::Stdio(target) if resolved.is_stored => {
+            follows_directory(&[vec![target.command.clone()], target.args.clone()].concat())
+        }
+        _ => false,
     }
 }
 

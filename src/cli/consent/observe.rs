@@ -1,5 +1,7 @@
 //! What a server shows of itself while it is used.
 
+use std::collections::BTreeSet;
+
 use super::Consent;
 use crate::auth::TokenRecord;
 use crate::cli::contact::Contact;
@@ -78,6 +80,12 @@ impl Consent<'_> {
         }
     }
 
+    /// Takes in where the tools are looked at: on the connection with this number, or in a list that is
+    /// at hand.
+    pub(in crate::cli) fn begin_look(&mut self, connection: Option<u32>) {
+        self.looked_on = connection;
+    }
+
     /// Takes in all tools of the server, each as its JSON text.
     pub(in crate::cli) fn note_tools<'t>(&mut self, tools: impl Iterator<Item = &'t str> + Clone) {
         self.met = true;
@@ -92,21 +100,43 @@ impl Consent<'_> {
             return self.note_known_tools();
         }
         self.observed.tools = Some(Default::default());
+        // Of tools with one name the first is called. The others may not change unseen.
+        let mut others = Vec::new();
         for (index, tool) in tools.filter_map(|text| Tool::read(text).ok()).enumerate() {
-            let names = self.observed.tools.get_or_insert_default();
-            // Of tools with one name the first is called. The others may not change unseen.
-            let name = match names.contains_key(&tool.name) {
-                true => format!("{}#{index}", tool.name),
-                false => tool.name.clone(),
-            };
+            match self.observed.tools.get_or_insert_default().contains_key(&tool.name) {
+                true => others.push((format!("{}#{index}", tool.name), tool)),
+                false => self.note_tool(tool.name.clone(), &tool),
+            }
+        }
+        for (mut name, tool) in others {
+            while self.observed.tools.get_or_insert_default().contains_key(&name) {
+                name.push('#');
+            }
             self.note_tool(name, &tool);
         }
         self.tell_news();
     }
 
-    /// Takes in that the server does not show its tools, which is to have none any more.
+    /// Takes in that the server does not list its tools: if it did, they are not there any more.
     pub(in crate::cli) fn note_no_list(&mut self) {
         self.looked = true;
+        if self.accepted_tools().is_some() {
+            self.observed.tools = Some(Default::default());
+        }
+    }
+
+    /// Whether a list lacks a tool that is used and was accepted.
+    pub(in crate::cli) fn is_missed_in<'t>(&self, tools: impl Iterator<Item = &'t str>) -> bool {
+        let Some(accepted) = self.accepted_tools() else { return false };
+        let mut missed: BTreeSet<&str> = self.used.iter().map(String::as_str).collect();
+        missed.retain(|name| accepted.contains_key(*name));
+        if missed.is_empty() {
+            return false;
+        }
+        for tool in tools.filter_map(|text| Tool::read(text).ok()) {
+            missed.remove(&*tool.name);
+        }
+        !missed.is_empty()
     }
 
     /// Takes in what stands for the tools of the server, which others have asked for on this

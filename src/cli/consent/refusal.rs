@@ -10,7 +10,8 @@ use crate::protocol::json;
 use crate::protocol::message::Sent;
 use crate::protocol::params::Members;
 use crate::trust::pins::{
-    self, Action, Change, Facets, Key, LockError, PinError, Sides, Texts, TextsOfBoth, Verdict,
+    self, Action, Change, Facets, Key, LockError, Mode, PinError, Sides, Texts, TextsOfBoth,
+    Verdict,
 };
 
 /// How many lines of differences are shown.
@@ -141,6 +142,26 @@ impl Consent<'_> {
         self.error(format!("it is not in {path}")).hint(hint)
     }
 
+    /// The error for a tool, or for all of the server, that cannot be looked at because the list of
+    /// tools does not come. Nothing was called. Where only the user's word counts it is not to be used
+    /// then; else the list may come another time.
+    pub(in crate::cli) fn unlooked(&self, tool: Option<&str>, error: Error) -> Error {
+        let held = tool.map_or("it".to_owned(), |tool| format!("\"{}\"", pins::visible(tool)));
+        let why = &error.message;
+        let text = format!("the tools were asked for, to hold {held} to what was accepted: {why}");
+        let error = match error.exit {
+            Exit::Rpc if self.mode == Mode::Strict => return self.error(text),
+            // The server answers, and may have the list in a moment.
+            Exit::Rpc if error.code.is_some() => {
+                Error { exit: Exit::Unreachable, ..error }.retryable(true)
+            }
+            Exit::Rpc | Exit::Timeout | Exit::Protocol => error,
+            _ => return error,
+        };
+        let error = Error { message: text, ..error }.sent(Sent::No);
+        error.hint("MCPMINI_TRUST=off asks for none, and holds the server to nothing")
+    }
+
     /// The error for a tool whose definition is not known where it must be.
     pub(super) fn unseen(&self, tool: &str) -> Error {
         let tool = pins::visible(tool);
@@ -206,6 +227,14 @@ pub(super) fn elsewhere() -> Error {
     let text =
         "--cwd and --inherit-env do not go with --lock: what is locked runs as its definition says";
     Error::new(Exit::Usage, text).phase(Phase::Usage).sent(Sent::No)
+}
+
+/// The same where trust is strict, of a command that is what its directory makes of it.
+pub(super) fn led_elsewhere() -> Error {
+    let text =
+        "--cwd does not go with strict trust here: what this command runs, its directory decides";
+    let error = Error::new(Exit::Usage, text).phase(Phase::Usage).sent(Sent::No);
+    error.hint("its definition can have another \"cwd\"")
 }
 
 /// The error for a lock file that cannot be used.

@@ -9,7 +9,7 @@ use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
 use crate::cli::{discover, listing};
 use crate::protocol::message::Sent;
-use crate::trust::pins::{Action, Facets, Mode, Use, compare, of_definition};
+use crate::trust::pins::{Action, Facets, Mode, State, Use, compare, of_definition};
 
 impl Contact<'_> {
     /// Asks the server what it is and what it can do, and for all its tools.
@@ -76,7 +76,7 @@ impl Contact<'_> {
             Err(error) if listing::is_unlisted(&error) => {
                 self.watcher.consent.note_tools(std::iter::empty());
             }
-            Err(error) => return Err(error),
+            Err(error) => return Err(self.watcher.consent.unlooked(None, error)),
         }
         self.watcher.consent.check()
     }
@@ -92,6 +92,11 @@ impl Consent<'_> {
             changes.iter().any(|change| change.action(Mode::FirstUse, &Use::new()) == Action::Block)
         };
         accepted.is_some_and(stops)
+    }
+
+    /// How it stands with the server, as far as it was looked at; `None` when it was never used.
+    pub(in crate::cli) fn state(&self) -> Option<State> {
+        self.record.as_ref().map(|record| record.state(&self.observed))
     }
 
     /// What the server is now, as far as it was looked at.

@@ -13,7 +13,7 @@ use crate::cli::contact::Contact;
 use crate::cli::errors::Error;
 use crate::cli::exit::Exit;
 use crate::client::retry::Policy;
-use crate::client::{Flights, Happening, Landed, NoResult, Observer, Reply};
+use crate::client::{Flights, Happening, Landed, NoResult, Observer, Reply, Terms};
 use crate::protocol::json::Json;
 use crate::protocol::jsonrpc::{ErrorObject, Id, Notification};
 use crate::protocol::method;
@@ -197,6 +197,7 @@ impl<'a> Keeper<'a> {
         match opened {
             Ok(revision) => {
                 let (greeting, tools) = (self.greeting.as_ref(), self.listed.digest());
+                visitor.looked_on.set(tools.is_some().then_some(self.starts));
                 visitor.answer(&id, Ok(&relay::opened(revision, greeting, tools.as_deref())));
                 self.visitors.push(visitor);
             }
@@ -237,8 +238,14 @@ impl<'a> Keeper<'a> {
         // Tokens of several visitors may be the same, so the session gives out its own.
         let (params, token) = params.without_meta("progressToken");
         let page = (*method == *method::LIST_TOOLS).then(|| self.listed.begin(&params));
+        if page.is_some() {
+            visitor.looked_on.set(Some(self.contact.connection()));
+        }
+        // Who has looked at the tools of a server does not call those of the next.
+        let connection = visitor.looked_on.get().filter(|_| *method == *method::CALL_TOOL);
+        let terms = Terms { connection, ..Terms::default() };
         let call = Call { method, params, mirrored, ..Call::default() };
-        self.flights.begin(Errand { visitor, id, token, page }, call, false);
+        self.flights.begin_on(Errand { visitor, id, token, page }, call, terms);
     }
 
     fn cancel(&mut self, reason: &str, chosen: impl FnMut(&Errand) -> bool) {
@@ -267,8 +274,10 @@ impl<'a> Keeper<'a> {
             }
             Happening::Asked(question) => self.ask(question),
             Happening::Withdrawn(asker) => self.withdraw(&asker),
-            // Subscriptions are the visitors' own, and calls tell what becomes of the connection.
-            Happening::Subscribed(_) | Happening::Listening(_) | Happening::Closed(_) => (),
+            // Subscriptions are the visitors' own.
+            Happening::Subscribed(_) | Happening::Listening(_) => (),
+            // Calls have told what became of them.
+            Happening::Closed(_) => self.part(),
             Happening::Opened(_) => {
                 if let Ok((link, watcher)) = self.contact.link() {
                     link.introduce(watcher);
@@ -294,10 +303,22 @@ impl<'a> Keeper<'a> {
             Ok(result) => visitor.answer(&id, Ok(result.as_str())),
             Err(NoResult::Error(error)) => visitor.answer(&id, Err(&error)),
             Err(no_result) => {
+                let is_moved = matches!(no_result, NoResult::Moved { .. });
                 let (error, fate) = self.explain(no_result);
                 visitor.fail(&id, &error, fate);
+                if is_moved {
+                    self.listed.forget();
+                    self.part();
+                }
             }
         }
+    }
+
+    /// Parts with those who have looked at the tools of a server that is lost: they come back on a new
+    /// connection, as they would to the server itself, and look again.
+    fn part(&mut self) {
+        let has_looked = |visitor: &mut Rc<Visitor>| visitor.looked_on.get().is_some();
+        self.visitors.extract_if(.., has_looked).for_each(|visitor| visitor.hang_up());
     }
 
     /// Tells the visitor that a notification is for, or all when that is not known.

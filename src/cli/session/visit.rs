@@ -1,5 +1,6 @@
 //! A visit: what a program that shares the session says, from its first line to its last.
 
+use std::cell::Cell;
 use std::os::unix::net::UnixStream;
 use std::rc::Rc;
 
@@ -41,7 +42,8 @@ pub(super) async fn serve(
     let mut reader = Reader { stream: &stream, lines: Lines::new(limits.message), limits };
     let conversation = async {
         let Some(opening) = reader.opening().await else { return };
-        let visitor = Rc::new(Visitor { number, abilities: opening.abilities, lines });
+        let (abilities, looked_on) = (opening.abilities, Cell::default());
+        let visitor = Rc::new(Visitor { number, abilities, looked_on, lines });
         let (reply, found) = async_channel::bounded(1);
         let _ = wanted.send(Wanted { opening, reply }).await;
         // Nobody answers any more when the session ends.
@@ -62,16 +64,15 @@ pub(super) async fn serve(
     conversation.or(write(&stream, &outgoing)).await;
 }
 
-/// Writes lines until nobody reads them.
+/// Writes lines until there are no more to come.
 async fn write(mut stream: &Async<UnixStream>, outgoing: &Receiver<String>) {
     while let Ok(mut line) = outgoing.recv().await {
         line.push('\n');
         if stream.write_all(line.as_bytes()).await.is_err() {
-            break;
+            // What it still says is to be read.
+            return futures_lite::future::pending().await;
         }
     }
-    // What it still says is to be read.
-    futures_lite::future::pending().await
 }
 
 struct Reader<'s> {

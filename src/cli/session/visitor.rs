@@ -1,5 +1,7 @@
 //! A program that shares the session, as the keeper of a server sees it.
 
+use std::cell::Cell;
+
 use async_channel::Sender;
 
 use crate::cli::errors::Error;
@@ -18,6 +20,8 @@ pub(super) struct Visitor {
     pub(super) number: u64,
     /// What the server may ask it for.
     pub(super) abilities: Abilities,
+    /// The number of the connection to the server on which it has looked at the tools.
+    pub(super) looked_on: Cell<Option<u32>>,
     /// What is on its way to it.
     pub(super) lines: Sender<String>,
 }
@@ -37,6 +41,11 @@ impl Visitor {
     pub(super) fn ask(&self, number: u64, method: &str, params: Option<&Json>) {
         let params = params.map_or("{}", Json::as_str);
         let _ = self.lines.try_send(encode::request(number, false, method, params));
+    }
+
+    /// Ends the conversation with it, when it has been told everything.
+    pub(super) fn hang_up(&self) {
+        self.lines.close();
     }
 
     /// Tells it what the server says unasked, unless it does not listen.

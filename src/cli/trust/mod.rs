@@ -22,7 +22,7 @@ use crate::config::{self, Endpoint, Overrides};
 use crate::protocol::json;
 use crate::protocol::message::Sent;
 use crate::protocol::params::Members;
-use crate::trust::pins::{Facets, Key, PinError, Record, Store};
+use crate::trust::pins::{Facets, Key, PinError, Record, State, Store};
 
 /// Does what is to be done about trust.
 pub(super) async fn run(
@@ -70,7 +70,7 @@ fn list(run: &Run<'_>) -> Result<Exit, Error> {
 fn row(record: &Record) -> String {
     let mut row = Members::new();
     row.push("name", &json::string(&record.name));
-    row.push("state", &json::string(state(record)));
+    row.push("state", &json::string(state(record).word()));
     row.push("consent", &json::string(record.consent.word()));
     row.push("firstSeen", &record.first_seen.to_string());
     row.push("lastSeen", &record.last_seen.to_string());
@@ -89,20 +89,16 @@ fn columns(run: &Run<'_>, record: &Record) -> Vec<String> {
     let command = record.accepted.command.map(|command| command.to_string());
     vec![
         record.name.clone(),
-        state(record).to_owned(),
+        state(record).word().to_owned(),
         record.consent.word().to_owned(),
         since(run, record),
         record.accepted.endpoint.clone().or(command).unwrap_or_default(),
     ]
 }
 
-/// How it stands with a server.
-fn state(record: &Record) -> &'static str {
-    match (&record.revoked, &record.seen) {
-        (Some(_), _) => "revoked",
-        (None, Some(_)) => "changed",
-        (None, None) => "accepted",
-    }
+/// How it stands with a server, by what was seen last.
+fn state(record: &Record) -> State {
+    record.state(&Facets::default())
 }
 
 /// How long ago a server was first used, in whole units.
@@ -151,7 +147,7 @@ fn consent<'a>(run: &'a Run<'a>, word: &str) -> Result<Box<Consent<'a>>, Error> 
     Consent::open(run, &resolved, &overrides, policy::load(run)?)
 }
 
-/// Why what was decided cannot be written down.
+/// Why what was decided cannot be written down: a matter of files.
 fn unwritten(error: &PinError) -> Error {
-    Error::new(Exit::Trust, error.to_string()).phase(Phase::Trust).sent(Sent::No)
+    Error::new(Exit::Config, error.to_string()).phase(Phase::Trust).sent(Sent::No)
 }

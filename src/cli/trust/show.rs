@@ -8,7 +8,7 @@ use crate::cli::output;
 use crate::cli::run::Run;
 use crate::protocol::json;
 use crate::protocol::params::Members;
-use crate::trust::pins::{Change, Facets, Mode, Use, Verdict, visible};
+use crate::trust::pins::{Facets, Mode, State, Use, Verdict, visible};
 
 /// Looks at a server, unless that would start or reach something that nobody has accepted.
 async fn look(contact: &mut Contact<'_>) -> Result<(), Error> {
@@ -26,8 +26,8 @@ pub(super) async fn show(run: &Run<'_>, contact: &mut Contact<'_>) -> Result<Exi
     let consent = &contact.watcher.consent;
     let facets = consent.current();
     let state = match consent.is_revoked() {
-        true => "revoked",
-        false => consent.record.as_ref().map_or("unknown", super::state),
+        true => State::Revoked.word(),
+        false => consent.state().map_or("unknown", State::word),
     };
     match run.settings.output {
         Format::Json => {
@@ -106,8 +106,7 @@ pub(super) async fn diff(run: &Run<'_>, contact: &mut Contact<'_>) -> Result<Exi
             output::write(run, text.as_bytes())?;
         }
     }
-    let is_new = |(change, _): &(Change, _)| !matches!(change, Change::Unknown(_));
-    if !verdict.changes.iter().any(is_new) {
+    if consent.state() != Some(State::Changed) {
         return Ok(Exit::Ok);
     }
     let error = consent.error("it is not what was accepted".to_owned());

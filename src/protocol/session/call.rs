@@ -30,6 +30,9 @@ pub struct Call {
     pub deadline: Option<Instant>,
     /// Arguments to mirror into headers: the part after `Mcp-Param-`, and the value.
     pub mirrored: Vec<(String, String)>,
+    /// Whether it must not be sent in another session of the same connection. It fails as
+    /// [`Failure::Reopened`] then.
+    pub bound: bool,
 }
 
 /// A call that has no answer yet.

@@ -358,16 +358,26 @@ impl Session {
     }
 
     /// The server has forgotten the session: opens a new one and sends the call again, which a 404
-    /// proves was not run (2025-11-25, Session Management). Once per call.
+    /// proves was not run (2025-11-25, Session Management). Once per call, and not those that are
+    /// bound to the old one.
     fn reopen(&mut self, ticket: Ticket, now: Instant) -> bool {
-        let Step::Ready(revision) = self.stage.step else { return false };
         let Some(open) = self.calls.get_mut(&ticket) else { return false };
+        let Step::Ready(revision) = self.stage.step else {
+            let bound = open.call.bound;
+            if bound {
+                self.fail(ticket, Failure::Reopened);
+            }
+            return bound;
+        };
         if std::mem::replace(&mut open.reopened, true) {
             return false;
         }
         self.requeue(ticket);
         self.begin_anew(now);
         self.initialize(revision);
+        let is_bound = |ticket: &Ticket| self.calls.get(ticket).is_some_and(|it| it.call.bound);
+        let bound: Vec<Ticket> = self.ready.iter().copied().filter(is_bound).collect();
+        bound.into_iter().for_each(|ticket| self.fail(ticket, Failure::Reopened));
         true
     }
 }

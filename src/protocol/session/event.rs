@@ -95,6 +95,8 @@ pub enum Failure {
     Unanswered(Box<Question>),
     /// The server has ended a subscription.
     Unsubscribed,
+    /// The server has forgotten the session that the call is bound to, and there is another now.
+    Reopened,
     /// The caller does not want this server, now that it knows what it is.
     Unwanted,
     /// Whoever carries our requests has no answer, and says why in words of its own.
@@ -138,6 +140,7 @@ impl Failure {
                 Fate::Unknown => Fate::NotRun,
                 fate => fate,
             },
+            Failure::Reopened => Fate::NotRun,
             // Time that ran out is not to be had twice.
             Failure::NoResponse { how: Ending::NoAnswer(_), .. }
             | Failure::TimedOut(_)

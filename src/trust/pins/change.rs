@@ -133,6 +133,12 @@ impl Change {
         }
     }
 
+    /// Whether it waits until somebody accepts it, because some command is told of it or stopped.
+    pub(super) fn is_pending(&self, mode: Mode) -> bool {
+        let is_noticed = Action::Warn <= self.action(mode, &Use::new());
+        is_noticed || matches!(self, Change::NoTool { .. })
+    }
+
     fn on_first_use(&self, used: &Use) -> Action {
         match self {
             // Another server may be behind these, whatever it says about itself.
@@ -152,6 +158,8 @@ impl Change {
             | Change::Version { .. }
             | Change::Release { .. }
             | Change::Signed { .. } => Action::Tell,
+            // Whoever is not shown any more what it does cannot tell whether it still does that.
+            Change::NoTool { name } if used.contains(name) => Action::Block,
             Change::NoTool { .. }
             | Change::FewerCapabilities(_)
             | Change::FewerScopes(_)
@@ -351,7 +359,7 @@ mod tests {
         ("other tool added", |f| tools(f).extend([other("new")]), Warn, Block),
         ("used tool added", |f| tools(f).extend([other("wanted")]), Tell, Block),
         ("other tool removed", |f| tools(f).retain(|name, _| name != "other"), Accept, Warn),
-        ("used tool removed", |f| tools(f).retain(|name, _| name != "used"), Accept, Block),
+        ("used tool removed", |f| tools(f).retain(|name, _| name != "used"), Block, Block),
     ];
 
     fn scopes(facets: &mut Facets) -> &mut BTreeSet<String> {

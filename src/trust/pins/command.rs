@@ -2,17 +2,11 @@
 
 use std::path::Path;
 
+use crate::config::program::{follows_directory, is_interpreter};
 use crate::config::steering::chooses_code;
 use crate::config::{Digest, Origin, Overrides, Resolved, StdioTarget};
 use crate::env::Env;
 use crate::protocol::{exact, json};
-
-/// Programs that run what an argument names.
-const INTERPRETERS: &[&str] = &[
-    "ash", "bash", "bun", "dash", "deno", "dotnet", "env", "fish", "java", "ksh", "lua", "node",
-    "nodejs", "perl", "php", "pypy", "pypy3", "python", "python2", "python3", "ruby", "sh", "tsx",
-    "uv", "zsh",
-];
 
 /// The hash of a command: the program, its arguments, its directory, and where its variables are
 /// from. Of variables that choose code the values count too. `place` is the directory that decides
@@ -94,13 +88,14 @@ fn is_relative(program: &str) -> bool {
     program.contains(['/', ' ']) && !program.starts_with(['/', '$'])
 }
 
-/// Whether an interpreter is given what may be a relative path.
+/// Whether the directory may decide what a program runs. Which arguments are paths is not known, so
+/// those of an interpreter all may be.
 fn runs_relative(target: &StdioTarget) -> bool {
     let program = target.command.rsplit('/').next().unwrap_or_default();
-    let plain = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    let is_interpreter = INTERPRETERS.contains(&program) || INTERPRETERS.contains(&plain);
+    let takes_paths = is_interpreter(program) || matches!(program, "env" | "uv");
     let may_be_path = |word: &String| !word.is_empty() && !word.starts_with(['-', '/']);
-    is_interpreter && target.args.iter().any(may_be_path)
+    takes_paths && target.args.iter().any(may_be_path)
+        || follows_directory(&[vec![target.command.clone()], target.args.clone()].concat())
 }
 
 #[cfg(test)]
@@ -182,6 +177,9 @@ mod tests {
         check("exec:/usr/bin/python3.12 -u srv.py", Some("ROOT/p/sub"));
         check("exec:npx -y package docs", None);
         check("exec:node /srv.js", None);
+        check("exec:python3 -mserver", Some("ROOT/p/sub"));
+        check("exec:python3 -m server", Some("ROOT/p/sub"));
+        check("exec:timeout 9 python3 -mserver", Some("ROOT/p/sub"));
         check("exec:/srv docs", None);
         assert_eq!(place_of("exec:./srv", Some("p/lock")).as_deref(), Some("./sub"));
         assert_eq!(place_of("exec:./srv", Some("p/sub/lock")).as_deref(), Some("./"));

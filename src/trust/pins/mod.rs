@@ -37,7 +37,7 @@ pub use facets::{Auth, Facets, Identity, Package, capabilities, tool_text};
 pub use key::{Key, address, of_definition, of_server};
 pub use lockfile::{LockError, LockFile, Locked};
 pub use publisher::Publisher;
-pub use record::{Consent, Record, Verdict};
+pub use record::{Consent, Record, State, Verdict};
 pub use store::{PinError, Store};
 pub use texts::{Texts, TextsOfBoth};
 pub use words::{Sides, json, lines};

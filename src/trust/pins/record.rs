@@ -56,6 +56,31 @@ impl Consent {
     }
 }
 
+/// How it stands with a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// The trust in it was taken back.
+    Revoked,
+    /// It is not what was accepted.
+    Changed,
+    /// It is what was accepted, and there is more to it that nobody has accepted yet.
+    Incomplete,
+    /// It is what was accepted.
+    Accepted,
+}
+
+impl State {
+    /// Its name.
+    pub fn word(self) -> &'static str {
+        match self {
+            State::Revoked => "revoked",
+            State::Changed => "changed",
+            State::Incomplete => "incomplete",
+            State::Accepted => "accepted",
+        }
+    }
+}
+
 /// How a server differs from what was accepted, for one command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
@@ -74,6 +99,13 @@ impl Verdict {
             (change, action)
         });
         let changes = judged.filter(|(_, action)| *action != Action::Accept).collect();
+        Verdict { changes, digest: now.digest() }
+    }
+
+    /// The differences that wait to be accepted, for a command that uses all there is.
+    pub fn of_all(accepted: &Facets, now: &Facets, mode: Mode) -> Verdict {
+        let waits = compare(accepted, now).into_iter().filter(|change| change.is_pending(mode));
+        let changes = waits.map(|change| (change, Action::Block)).collect();
         Verdict { changes, digest: now.digest() }
     }
 
@@ -143,6 +175,18 @@ impl Record {
         }
     }
 
+    /// How it stands with the server, after what was observed of it.
+    pub fn state(&self, observed: &Facets) -> State {
+        let is_change = |change: &Change| !matches!(change, Change::Unknown(_));
+        let changes = compare(&self.accepted, &self.current(observed));
+        match &self.revoked {
+            Some(_) => State::Revoked,
+            None if changes.iter().any(is_change) => State::Changed,
+            None if !changes.is_empty() => State::Incomplete,
+            None => State::Accepted,
+        }
+    }
+
     /// What is pending: differences that were seen and not accepted.
     pub fn pending(&self) -> Vec<Change> {
         self.seen.as_ref().map_or_else(Vec::new, |seen| compare(&self.accepted, seen))
@@ -164,7 +208,7 @@ impl Record {
         if let Some((accepted, now)) = publishers.filter(|(accepted, now)| accepted.is(now)) {
             accepted.clone_from(now);
         }
-        let stays = |change: &Change| Action::Warn <= change.action(mode, &Use::new());
+        let stays = |change: &Change| change.is_pending(mode);
         let is_pending = compare(&self.accepted, &current).iter().any(stays);
         self.seen = is_pending.then_some(current);
     }
@@ -190,7 +234,8 @@ impl Record {
     /// Accepts the server as it is.
     pub fn accept(&mut self, current: Facets) {
         (self.accepted, self.seen, self.revoked) = (current, None, None);
-        self.consent = Consent::User;
+        // The last list may have been another one than what is accepted.
+        (self.consent, self.list) = (Consent::User, None);
     }
 }
 
@@ -260,7 +305,7 @@ mod tests {
     fn a_tool_that_comes_back_is_held_to_what_it_was() {
         let mut record = known(&[tools(&[("a", "1"), ("b", "1")])]);
         record.learn(&tools(&[("b", "1")]), Mode::FirstUse, &Use::new());
-        assert_eq!(record.seen, None);
+        assert_eq!(record.pending(), [Change::NoTool { name: "a".into() }]);
         let verdict =
             record.judge(&tools(&[("a", "2"), ("b", "1")]), Mode::FirstUse, &used(&["a"]));
         assert_eq!(verdict.blocking(), [&Change::Tool { name: "a".into() }]);

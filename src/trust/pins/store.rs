@@ -81,6 +81,11 @@ impl Store {
         Store { directory: env.state_dir().map(|dir| dir.join(FOLDER)), user: env.user }
     }
 
+    /// Whether anything was ever kept there.
+    pub fn is_in_use(&self) -> bool {
+        self.directory.as_ref().is_some_and(|directory| directory.exists())
+    }
+
     /// What is known of a server; `None` when it was never used, or there is no place for pins.
     pub fn load(&self, key: &Key) -> Result<Option<Box<Record>>, PinError> {
         match self.path(key, RECORD) {

@@ -13,68 +13,8 @@ use std::path::{Path, PathBuf};
 
 use super::package::{is_package, packages};
 use crate::config::StdioEndpoint;
+use crate::config::program::{follows_directory, is_interpreter, is_wrapper};
 
-/// Programs whose arguments are a command to run, at some point.
-const WRAPPERS: &[&str] = &[
-    "bwrap",
-    "busybox",
-    "catatonit",
-    "catchsegv",
-    "chroot",
-    "chrt",
-    "command",
-    "coreutils",
-    "corepack",
-    "dbus-run-session",
-    "doas",
-    "dumb-init",
-    "env",
-    "exec",
-    "firejail",
-    "flock",
-    "gosu",
-    "ionice",
-    "mise",
-    "nice",
-    "nohup",
-    "nsenter",
-    "numactl",
-    "parallel",
-    "pkexec",
-    "poetry",
-    "proot",
-    "prlimit",
-    "runuser",
-    "script",
-    "setarch",
-    "setpriv",
-    "setsid",
-    "sg",
-    "stdbuf",
-    "strace",
-    "su",
-    "su-exec",
-    "sudo",
-    "systemd-run",
-    "taskset",
-    "time",
-    "timeout",
-    "tini",
-    "toybox",
-    "unbuffer",
-    "unshare",
-    "uv",
-    "volta",
-    "watch",
-    "xargs",
-    "xvfb-run",
-];
-/// Shells and interpreters, which run a text, or the file that an argument names.
-const INTERPRETERS: &[&str] = &[
-    "ash", "bash", "bun", "csh", "dash", "deno", "elvish", "fish", "java", "ksh", "lua", "mksh",
-    "node", "nodejs", "nu", "oksh", "osh", "perl", "php", "python", "python3", "rbash", "ruby",
-    "sh", "tcsh", "tsx", "xonsh", "yash", "zsh",
-];
 /// Programs that are many, and tell by the name that they are started under which one to be.
 const MANY: &[&str] =
     &["asdf", "busybox", "coreutils", "mise", "proto-shim", "rustup", "toybox", "volta-shim"];
@@ -116,6 +56,23 @@ impl Command {
             cwd: endpoint.cwd.clone().unwrap_or_default(),
             path: path.unwrap_or_else(|| USUAL.into()),
         }
+    }
+
+    /// Whether the directory that it runs in decides which code that is.
+    pub(super) fn follows_directory(&self) -> bool {
+        follows_directory(&self.words)
+    }
+
+    /// Whether it has a package run, which looks for settings, and for the package itself, in the
+    /// directory that it runs in.
+    pub(super) fn runs_package(&self) -> bool {
+        packages(&self.words).is_some()
+    }
+
+    /// Whether it runs in that directory.
+    pub(super) fn is_in(&self, directory: &Path) -> bool {
+        let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        real(&self.cwd) == real(directory)
     }
 
     /// Whether its words are those of a rule. A rule that ends in `*` leaves the rest open.
@@ -163,21 +120,13 @@ impl Search<'_> {
         }
         let Some(depth) = depth.checked_sub(1) else { return true };
         let names = self.names(program);
-        let is_one_of = |list: &[&str]| {
-            // `python3.12` is `python`.
-            let plain =
-                |name: &str| name.trim_end_matches(|c: char| ".0123456789".contains(c)).len();
-            names
-                .iter()
-                .any(|name| list.contains(&name.as_str()) || list.contains(&&name[..plain(name)]))
-        };
         if names.contains("env") && env_hides(args) {
             return true;
         }
-        if is_one_of(INTERPRETERS) {
+        if names.iter().any(|name| is_interpreter(name)) {
             return self.is_in_text(&args.join(" "));
         }
-        let starts = is_one_of(WRAPPERS) || names.iter().any(|name| name.starts_with("ld-linux"));
+        let starts = names.iter().any(|name| is_wrapper(name) || name.starts_with("ld-linux"));
         starts && (1..words.len()).any(|from| self.at_argument(&words[from..], depth))
     }
 

@@ -35,7 +35,7 @@ struct Document {
 impl Copy {
     /// Whether it was fetched not too long ago, and not in the future.
     pub(super) fn is_fresh(&self, now: i64, max_age: i64) -> bool {
-        (0..=max_age).contains(&(now - self.fetched_at))
+        (0..=max_age).contains(&now.saturating_sub(self.fetched_at))
     }
 
     /// The copy of the list at a URL.

@@ -185,15 +185,10 @@ impl Rules {
             if !by_signer && !unsigned {
                 return None;
             }
-            let steered_by = subject.steered_by.as_ref().filter(|_| allow.is_about_command());
-            let said = match steered_by {
+            let said = match allow.steering(subject) {
                 None => said(true, Rule::Allow(index + 1), allow.to_string()),
                 // What the rule names is not what would run.
-                Some(name) => {
-                    let why =
-                        format!("{allow}, but {name} is set for it and decides what that runs");
-                    said(false, Rule::Allow(index + 1), why)
-                }
+                Some(but) => said(false, Rule::Allow(index + 1), format!("{allow}, but {but}")),
             };
             Some(Said { line: Some(*line), by_signature: by_signer, ..said })
         })
@@ -232,6 +227,9 @@ impl Rules {
 
     /// Who has signed the server's card, if that counts.
     fn signer<'s>(&self, subject: &'s Subject<'_>) -> Result<&'s Signer, String> {
+        if let Place::Url { meant: Some(host), .. } = &subject.place {
+            return Err(format!("its card is not that of {host}, which its Host header names"));
+        }
         let Some(Card { verified, age, .. }) = &subject.card else {
             return Err(match &subject.place {
                 Place::Url { .. } => "no signed card of it is known".to_owned(),

@@ -56,6 +56,7 @@ enum RawAllow {
     },
     Command {
         command: Vec<String>,
+        cwd: Option<PathBuf>,
     },
     Socket {
         path: String,
@@ -146,15 +147,18 @@ fn allow(raw: RawAllow) -> Result<Allow, String> {
         }
         RawAllow::Host { hosts } if hosts.is_empty() => return Err("it names no hosts".to_owned()),
         RawAllow::Host { hosts } => (Who::Host, hosts),
-        RawAllow::Command { command } if command.iter().all(|word| word == "*") => {
+        RawAllow::Command { command, .. } if command.iter().all(|word| word == "*") => {
             return Err("command names no program".to_owned());
         }
-        RawAllow::Command { command } if is_relative(&command) => {
+        RawAllow::Command { command, .. } if is_relative(&command) => {
             let why =
                 "command names its program by a relative path, which is another one elsewhere";
             return Err(why.to_owned());
         }
-        RawAllow::Command { command } => (Who::Command { words: command }, Vec::new()),
+        RawAllow::Command { cwd: Some(cwd), .. } if !cwd.is_absolute() => {
+            return Err(format!("cwd \"{}\" is no absolute path", cwd.display()));
+        }
+        RawAllow::Command { command: words, cwd } => (Who::Command { words, cwd }, Vec::new()),
         RawAllow::Registry { base, namespaces } => {
             let is_name = |name: &String| {
                 let (space, name) = name.split_once('/').unwrap_or_default();

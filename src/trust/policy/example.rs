@@ -38,7 +38,8 @@ hosts = ["localhost", "*.internal.example"]
 
 [[allow]]                   # a command, word for word; "*" leaves the rest open
 kind = "command"
-command = ["/usr/bin/node", "/opt/files/server.js", "*"]
+command = ["/usr/bin/python3", "-m", "files", "*"]
+cwd = "/opt/files"          # it must run there; to be said where that decides
 
 [[allow]]                   # a server on a Unix socket
 kind = "socket"

@@ -40,6 +40,7 @@ pub use kept::{Kept, Unkept, seconds};
 pub use source::PolicyError;
 pub(super) use subject::host_name;
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 use self::copy::Copy;
@@ -47,9 +48,11 @@ use self::decision::Said;
 use self::kept::name_and_version;
 use self::rule::Match;
 use self::source::Policy;
-use self::subject::{Card, Listing, Place, Subject};
+use self::subject::{Card, Directory, Listing, Place, Subject};
 use crate::config::steering::chooses_code;
-use crate::config::{Digest, Endpoint, Layer, OFFICIAL_REGISTRY, Overrides, Resolved, Server};
+use crate::config::{
+    Digest, Endpoint, Layer, OFFICIAL_REGISTRY, Overrides, Resolved, Server, Target,
+};
 use crate::env::Env;
 use crate::store::Fault;
 
@@ -92,6 +95,15 @@ impl Policies {
     pub fn judge(&self, asked: &Asked<'_>, env: &Env) -> Result<Vec<Decision>, PolicyError> {
         let now = seconds(env.now());
         self.policies.iter().map(|policy| policy.judge(asked, env, now)).collect()
+    }
+
+    /// The policies that ask who has signed a card and do not count this one, and why. Each verifies
+    /// it with its own root, whatever it was verified with when it was kept.
+    pub fn discounting(&self, kept: &Kept, now: i64) -> Vec<(&Path, String)> {
+        let asking = self.policies.iter().filter(|policy| policy.document.rules.needs_card());
+        asking
+            .filter_map(|policy| Some((policy.path.as_path(), policy.discount(kept, now)?)))
+            .collect()
     }
 
     /// The URLs of the lists that are to be fetched before anything is judged.
@@ -140,9 +152,10 @@ impl Policy {
             (Place::Url { url, .. }, true) => self.card(url, env, now)?,
             _ => None,
         };
-        let steered_by = self.steering(asked);
+        let (steered_by, directory) = (self.steering(asked), self.directory(asked));
         let listing = self.listing(asked);
-        let subject = Subject { name: &server.name, place, card, steered_by, listing };
+        let name = &server.name;
+        let subject = Subject { name, place, card, steered_by, directory, listing };
         let Said { admits, rule, line, why, by_signature } =
             self.document.rules.judge(&subject, &lists);
         let (layer, path) = (self.layer, self.path.clone());
@@ -169,14 +182,50 @@ impl Policy {
     /// it: on the command line, in a project's file, or for the administrator in any file but theirs.
     fn steering(&self, asked: &Asked<'_>) -> Option<String> {
         let Endpoint::Stdio(endpoint) = &asked.server.endpoint else { return None };
-        let is_believed = match asked.resolved.origin.layer() {
+        let is_believed = self.believes(asked.resolved);
+        let given = asked.overrides.env.iter().map(|(name, _)| name.clone());
+        let text = |name: &OsStr| name.to_string_lossy().into_owned();
+        let set = endpoint.environment.own().map(|(name, _)| text(name));
+        // So is what all variables are taken over for.
+        let takes_all = asked.overrides.inherit_env || !is_believed;
+        let taken_over = endpoint.environment.taken_over().map(text).filter(|_| takes_all);
+        let mut names = given.chain(set.filter(|_| !is_believed)).chain(taken_over);
+        names.find(|name| chooses_code(name))
+    }
+
+    /// Who has chosen the directory that a command runs in.
+    fn directory(&self, asked: &Asked<'_>) -> Directory {
+        let Target::Stdio(target) = &asked.resolved.definition.target else {
+            return Directory::Current;
+        };
+        match (&asked.overrides.cwd, &target.cwd) {
+            (Some(_), _) => Directory::Unbelieved,
+            (None, Some(_)) if self.believes(asked.resolved) => Directory::Believed,
+            (None, Some(_)) => Directory::Unbelieved,
+            (None, None) => Directory::Current,
+        }
+    }
+
+    /// Whether this policy believes what a definition says beside the words of its command: that of a
+    /// project, or of the command line, it does not, and the administrator's only that of theirs.
+    fn believes(&self, resolved: &Resolved) -> bool {
+        match resolved.origin.layer() {
             None | Some(Layer::Project) => false,
             Some(layer) => self.layer != Layer::System || layer == Layer::System,
+        }
+    }
+
+    /// Why it does not count a card, if it does not.
+    fn discount(&self, kept: &Kept, now: i64) -> Option<String> {
+        let root = match self.root() {
+            Ok(root) => root,
+            Err(error) => return Some(error.to_string()),
         };
-        let given = asked.overrides.env.iter().map(|(name, _)| name.clone());
-        let set = endpoint.environment.own().map(|(name, _)| name.to_string_lossy().into_owned());
-        let mut names = given.chain(set.filter(|_| !is_believed));
-        names.find(|name| chooses_code(name))
+        let refusal = kept.verify(&root, now).err()?;
+        Some(match &self.document.trusted_root {
+            Some(path) => format!("by its trusted_root {}, {refusal}", path.display()),
+            None => format!("it names no trusted_root, and by the built-in one {refusal}"),
+        })
     }
 
     /// The card that was kept for an endpoint, verified as this policy has it.
@@ -190,7 +239,7 @@ impl Policy {
             version,
             verified: kept.verify(&self.root()?, now),
             // A clock that was set back proves nothing.
-            age: (now - kept.verified_at).max(0),
+            age: now.saturating_sub(kept.verified_at).max(0),
         }))
     }
 }

@@ -1,11 +1,13 @@
 //! The rules of a policy, and what they match.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use serde::Deserialize;
 
 use super::super::signature::Signer;
-use super::subject::{Place, Subject, host_name};
+use super::command::Command;
+use super::subject::{Directory, Place, Subject, host_name};
 use crate::config::quoting;
 
 /// Who may sign for, or be, which servers.
@@ -27,8 +29,8 @@ pub(super) enum Who {
     DidWeb { did: String },
     /// Whoever answers at the rule's hosts, signed or not.
     Host,
-    /// A command, in place of a signature.
-    Command { words: Vec<String> },
+    /// A command, in place of a signature, and the directory that it must run in.
+    Command { words: Vec<String>, cwd: Option<PathBuf> },
     /// A socket, in place of a signature.
     Socket { path: String },
     /// What was added from a registry, by names or namespaces (`com.acme/*`).
@@ -80,8 +82,10 @@ impl Allow {
     pub(super) fn admits_unsigned(&self, subject: &Subject<'_>) -> bool {
         match &self.who {
             Who::Host => self.is_at(subject),
-            Who::Command { words } => {
-                matches!(&subject.place, Place::Command(command) if command.is(words))
+            Who::Command { words, cwd } => {
+                let is_there =
+                    |command: &Command| cwd.as_deref().is_none_or(|cwd| command.is_in(cwd));
+                matches!(&subject.place, Place::Command(it) if it.is(words) && is_there(it))
             }
             Who::Socket { path } => {
                 matches!(&subject.place, Place::Socket(socket) if socket == path)
@@ -100,9 +104,30 @@ impl Allow {
         matches!(self.who, Who::Command { .. } | Who::Socket { .. })
     }
 
-    /// Whether it may be about a command, which variables could make another of.
-    pub(super) fn is_about_command(&self) -> bool {
-        matches!(self.who, Who::Command { .. } | Who::Registry { .. })
+    /// What makes another command of the one that it is about, if something does: a variable, or the
+    /// directory that it runs in.
+    pub(super) fn steering(&self, subject: &Subject<'_>) -> Option<String> {
+        let has_directory = match &self.who {
+            Who::Command { cwd, .. } => cwd.is_some(),
+            Who::Registry { .. } => false,
+            _ => return None,
+        };
+        if let Some(name) = &subject.steered_by {
+            return Some(format!("{name} is set for it and decides what that runs"));
+        }
+        let Place::Command(command) = &subject.place else { return None };
+        let is_open = match subject.directory {
+            _ if has_directory => false,
+            Directory::Believed => false,
+            Directory::Unbelieved => command.follows_directory() || command.runs_package(),
+            // Where somebody has packages run, they are looked for there at the least.
+            Directory::Current => command.follows_directory(),
+        };
+        is_open.then(|| {
+            "the directory that it runs in decides what that runs; name it, as cwd, in the rule or in \
+             a definition of your own"
+                .to_owned()
+        })
     }
 
     /// Whether it is about signers.
@@ -133,8 +158,12 @@ impl Allow {
     }
 
     fn is_at(&self, subject: &Subject<'_>) -> bool {
-        let at = |host: &str| self.hosts.iter().any(|pattern| pattern.matches(host));
-        self.hosts.is_empty() || matches!(&subject.place, Place::Url { host, .. } if at(host))
+        let at = |host: &String| self.hosts.iter().any(|pattern| pattern.matches(host));
+        match &subject.place {
+            _ if self.hosts.is_empty() => true,
+            Place::Url { host, meant, .. } => at(host) && meant.as_ref().is_none_or(at),
+            Place::Socket(_) | Place::Command(_) => false,
+        }
     }
 }
 
@@ -222,12 +251,12 @@ impl Match {
     /// Whether what the server and its card claim to be is what is meant.
     fn meets_claims(&self, subject: &Subject<'_>) -> bool {
         let is_host = |text: &String| {
-            let host = Host::parse(text);
-            let at = match &subject.place {
-                Place::Url { host, .. } => host.as_str(),
-                _ => return false,
+            let Place::Url { host, meant, .. } = &subject.place else { return false };
+            let is_meant = |pattern: Host| {
+                let mut hosts = [Some(host), meant.as_ref()].into_iter().flatten();
+                hosts.any(|host| pattern.matches(host))
             };
-            host.is_ok_and(|host| host.matches(at))
+            Host::parse(text).is_ok_and(is_meant)
         };
         let is_command = |words: &Vec<String>| matches!(&subject.place, Place::Command(command) if command.runs(words));
         let card = subject.card.as_ref();
@@ -300,8 +329,11 @@ impl fmt::Display for Allow {
             Who::Key { spki } => write!(f, "signed with the key sha256:{spki}")?,
             Who::DidWeb { did } => write!(f, "signed by {did}")?,
             Who::Host => f.write_str("any server")?,
-            Who::Command { words } => {
+            Who::Command { words, cwd } => {
                 write!(f, "the command {}", quoting::join(words.iter().map(String::as_str)))?;
+                if let Some(cwd) = cwd {
+                    write!(f, " in {}", cwd.display())?;
+                }
             }
             Who::Socket { path } => write!(f, "the socket {path}")?,
             Who::Registry { base, names } => {

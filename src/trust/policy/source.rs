@@ -31,6 +31,8 @@ pub(super) struct Policy {
     pub(super) layer: Layer,
     pub(super) path: PathBuf,
     pub(super) document: Document,
+    /// Whose files count beside root's.
+    user: u32,
 }
 
 /// What the file of a policy says.
@@ -112,10 +114,15 @@ pub(super) fn load(env: &Env) -> Result<Vec<Policy>, PolicyError> {
         let guard = Guard::Strangers { user: env.user };
         let guard = if layer == Layer::Named { Guard::Named } else { guard };
         match store::read_text(&path, LIMIT, guard).map_err(PolicyError::Store)? {
-            None if layer == Layer::Named => return Err(PolicyError::NoSuchFile(path)),
+            // A link to nothing is a policy that cannot be read.
+            None if layer == Layer::Named || path.is_symlink() => {
+                return Err(PolicyError::NoSuchFile(path));
+            }
             None => {}
             Some(text) => match document::parse(&text) {
-                Ok(document) => policies.push(Policy { layer, path, document }),
+                Ok(document) => {
+                    policies.push(Policy { layer, path, document, user: env.user });
+                }
                 Err((line, why)) => return Err(PolicyError::Malformed { path, line, why }),
             },
         }
@@ -144,7 +151,7 @@ impl Policy {
         for named in &lists.files {
             let path = self.beside(named);
             let name = path.display().to_string();
-            match self.file_with_bundle(&path, wanted.is_some(), env) {
+            match self.file_with_bundle(&path, wanted.is_some()) {
                 Ok(Some(Signed { list, bundle })) => {
                     let entries = self.entries(&list, bundle, wanted.as_ref(), now);
                     read.push(List { name, entries });
@@ -179,20 +186,16 @@ impl Policy {
         lists.urls.iter().filter(is_stale).cloned().collect()
     }
 
-    fn file_with_bundle(
-        &self,
-        path: &Path,
-        signed: bool,
-        env: &Env,
-    ) -> Result<Option<Signed>, Fault> {
-        let guard = Guard::Strangers { user: env.user };
-        let Some(list) = store::read(path, LIST_LIMIT as u64, guard)? else { return Ok(None) };
+    fn file_with_bundle(&self, path: &Path, signed: bool) -> Result<Option<Signed>, Fault> {
+        let Some(list) = store::read(path, LIST_LIMIT as u64, self.guard())? else {
+            return Ok(None);
+        };
         if !signed {
             return Ok(Some(Signed { list, bundle: None }));
         }
         let mut beside = path.as_os_str().to_owned();
         beside.push(BUNDLE_SUFFIX);
-        let bundle = store::read(beside.as_ref(), BUNDLE_LIMIT as u64, Guard::Named)?;
+        let bundle = store::read(beside.as_ref(), BUNDLE_LIMIT as u64, self.guard())?;
         Ok(Some(Signed { list, bundle }))
     }
 
@@ -230,13 +233,18 @@ impl Policy {
         }
     }
 
+    /// Who may write what the policy relies on could write the policy.
+    fn guard(&self) -> Guard {
+        Guard::Strangers { user: self.user }
+    }
+
     /// A file that the policy names, relative to its own.
     fn beside(&self, named: &Path) -> PathBuf {
         self.path.parent().unwrap_or(Path::new("/")).join(named)
     }
 
     fn read(&self, named: &Path, limit: u64) -> Result<Vec<u8>, PolicyError> {
-        let found = store::read(&self.beside(named), limit, Guard::Named);
+        let found = store::read(&self.beside(named), limit, self.guard());
         let found = found.map_err(PolicyError::Store)?;
         found.ok_or_else(|| self.fault(named, "it is not there".to_owned()))
     }
@@ -251,7 +259,7 @@ impl fmt::Display for PolicyError {
         match self {
             PolicyError::Store(fault) => fault.fmt(f),
             PolicyError::NoSuchFile(path) => {
-                write!(f, "there is no policy {}, which {VARIABLE} names", path.display())
+                write!(f, "there is no policy {}, and it is named or linked to", path.display())
             }
             PolicyError::Malformed { path, line: Some(line), why } => {
                 write!(f, "{}:{line}: {why}", path.display())

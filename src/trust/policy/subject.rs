@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::super::signature::{Refusal, Verified};
 use super::command::Command;
-use crate::config::{Digest, Endpoint, Server};
+use crate::config::{Digest, Endpoint, HttpEndpoint, Server};
 use crate::net::Address;
 
 /// A server that is about to be used.
@@ -19,8 +19,21 @@ pub(super) struct Subject<'a> {
     /// A variable that decides which code its command runs, and was set by somebody whom the policy
     /// does not believe.
     pub(super) steered_by: Option<String>,
+    /// Who has chosen the directory that its command runs in.
+    pub(super) directory: Directory,
     /// The entry of a registry that it was added from.
     pub(super) listing: Option<Listing>,
+}
+
+/// Who has chosen a working directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Directory {
+    /// A definition that the policy believes.
+    Believed,
+    /// The command line, or a definition that the policy does not believe.
+    Unbelieved,
+    /// Nobody: it is the one where the user is.
+    Current,
 }
 
 /// An entry of a registry.
@@ -41,6 +54,9 @@ pub(super) enum Place {
         url: String,
         /// Its host, in lower case and without a dot at the end.
         host: String,
+        /// The host that requests are said to be for (`Host`), if that is another one: it chooses who
+        /// answers there.
+        meant: Option<String>,
     },
     /// Behind a socket of this machine.
     Socket(String),
@@ -70,21 +86,30 @@ impl Place {
             Endpoint::Stdio(endpoint) => Place::Command(Command::of(endpoint)),
             Endpoint::Http(endpoint) => match &endpoint.socket {
                 Some(path) => Place::Socket(path.display().to_string()),
-                None => Place::url(&endpoint.url),
+                None => Place::url(endpoint),
             },
         }
     }
 
-    pub(super) fn url(url: &str) -> Place {
-        match Address::parse(url) {
-            Ok(address) => {
-                let host = host_name(address.host());
-                Place::Url { url: address.as_str().to_owned(), host }
-            }
+    fn url(endpoint: &HttpEndpoint) -> Place {
+        let Ok(address) = Address::parse(&endpoint.url) else {
             // It will not be contacted either. No pattern of a host matches nothing.
-            Err(_) => Place::Url { url: url.to_owned(), host: String::new() },
-        }
+            return Place::Url { url: endpoint.url.clone(), host: String::new(), meant: None };
+        };
+        let host = host_name(address.host());
+        let mut headers = endpoint.headers.iter();
+        let meant = headers.find(|(name, _)| name.eq_ignore_ascii_case("host"));
+        let meant = meant.map(|(_, value)| host_name(without_port(value.expose().trim())));
+        let meant = meant.filter(|meant| *meant != host);
+        Place::Url { url: address.as_str().to_owned(), host, meant }
     }
+}
+
+/// The host of a `Host` header (RFC 9110, section 7.2).
+fn without_port(value: &str) -> &str {
+    let end =
+        if value.starts_with('[') { value.find(']').map(|at| at + 1) } else { value.find(':') };
+    &value[..end.unwrap_or(value.len())]
 }
 
 /// A host in the one spelling that rules and servers are compared in: lower case, no dot at its end,
@@ -117,5 +142,15 @@ mod tests {
         check("[::]", "[::1]");
         check("::1", "[::1]");
         check("[2001:DB8::0:1]", "[2001:db8::1]");
+    }
+
+    #[test]
+    fn a_header_names_a_host_and_perhaps_a_port() {
+        let check = |value: &str, host: &str| assert_eq!(without_port(value), host);
+        check("h.example", "h.example");
+        check("h.example:8443", "h.example");
+        check("[::1]:80", "[::1]");
+        check("[::1", "[::1");
+        check("", "");
     }
 }

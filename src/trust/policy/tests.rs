@@ -465,6 +465,10 @@ fn a_policy_that_is_not_understood_admits_nothing() {
     check("[[allow]]\nkind = \"host\"\nhosts = []", "it names no hosts");
     check("[[allow]]\nkind = \"host\"", "missing field `hosts`");
     check("[[allow]]\nkind = \"command\"\ncommand = [\"*\"]", "command names no program");
+    check(
+        "[[allow]]\nkind = \"command\"\ncommand = [\"x\"]\ncwd = \"y\"",
+        "cwd \"y\" is no absolute path",
+    );
     check("[[allow]]\nkind = \"key\"\nspki_sha256 = \"00\"", "has not 64 digits");
     check("[[allow]]\nkind = \"sigstore\"\nsan = \"x\"", "missing field `issuer`");
     check("[[allow]]\nkind = \"sigstore\"\nissuer = \"x\"", "it needs san or san_prefix");

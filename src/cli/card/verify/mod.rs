@@ -12,6 +12,7 @@ use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
 use crate::cli::originals::{Originals, Place, Wanted as Asked};
 use crate::cli::output;
+use crate::cli::policy;
 use crate::cli::run::Run;
 use crate::cli::signed::{self, Report};
 use crate::cli::sources;
@@ -48,6 +49,9 @@ pub(super) async fn run(run: &Run<'_>, card: &Card) -> Result<Exit, Error> {
         })?,
         false => Vec::new(),
     };
+    if card.remember {
+        tell_who_discounts(run, &kept, now);
+    }
     let report = Report {
         place: &command.place.to_string(),
         card: &kept.card,
@@ -68,6 +72,17 @@ pub(super) async fn run(run: &Run<'_>, card: &Card) -> Result<Exit, Error> {
             hold(run, url, &publisher)
         }
         None => Ok(Exit::Ok),
+    }
+}
+
+/// Tells for which policies a card that is kept does not count, since they verify it with a root of
+/// their own.
+fn tell_who_discounts(run: &Run<'_>, kept: &Kept, now: i64) {
+    // Policies that cannot be read are told when they are asked.
+    let Ok(policies) = policy::load(run) else { return };
+    for (path, why) in policies.discounting(kept, now) {
+        let path = path.display();
+        run.warn(&format!("the card is kept, and the policy {path} does not count it: {why}"));
     }
 }
 

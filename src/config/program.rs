@@ -1,0 +1,219 @@
+//! Programs that run what their arguments name, or what lies in the directory that they run in.
+//!
+//! No list of them is complete; these are those that servers are started with.
+
+/// Programs whose arguments are a command to run, at some point.
+const WRAPPERS: &[&str] = &[
+    "bwrap",
+    "busybox",
+    "catatonit",
+    "catchsegv",
+    "chroot",
+    "chrt",
+    "command",
+    "coreutils",
+    "corepack",
+    "dbus-run-session",
+    "doas",
+    "dumb-init",
+    "env",
+    "exec",
+    "firejail",
+    "flock",
+    "gosu",
+    "ionice",
+    "mise",
+    "nice",
+    "nohup",
+    "nsenter",
+    "numactl",
+    "parallel",
+    "pkexec",
+    "poetry",
+    "proot",
+    "prlimit",
+    "runuser",
+    "script",
+    "setarch",
+    "setpriv",
+    "setsid",
+    "sg",
+    "stdbuf",
+    "strace",
+    "su",
+    "su-exec",
+    "sudo",
+    "systemd-run",
+    "taskset",
+    "time",
+    "timeout",
+    "tini",
+    "toybox",
+    "unbuffer",
+    "unshare",
+    "uv",
+    "volta",
+    "watch",
+    "xargs",
+    "xvfb-run",
+];
+
+/// Shells and interpreters, which run a text, or the file that an argument names.
+const INTERPRETERS: &[&str] = &[
+    "ash", "bash", "bun", "csh", "dash", "deno", "dotnet", "elvish", "fish", "java", "ksh", "lua",
+    "mksh", "node", "nodejs", "nu", "oksh", "osh", "perl", "php", "pypy", "python", "rbash",
+    "ruby", "sh", "tcsh", "tsx", "xonsh", "yash", "zsh",
+];
+
+/// Those of them that read more than their script: settings, or modules, of the directory.
+const READ_DIRECTORY: &[&str] = &["bun", "deno", "lua", "tsx"];
+
+/// The letters of options that have code after them, or say where it is. Those of all others, which
+/// are shells, are `c`.
+const LETTERS: &[(&[&str], &str)] = &[
+    (&["python", "pypy"], "cm"),
+    (&["node", "nodejs"], "epr"),
+    (&["perl"], "eEmMI"),
+    (&["ruby"], "erIC"),
+    (&["php"], "rBREFcdz"),
+    // Their options are whole words, also after one hyphen.
+    (&["dotnet", "java"], ""),
+];
+
+/// The same of options that are words.
+const WORDS: &[&str] = &[
+    "-classpath",
+    "-cp",
+    "-p",
+    "--class-path",
+    "--command",
+    "--config",
+    "--env-file",
+    "--eval",
+    "--experimental-loader",
+    "--import",
+    "--init-file",
+    "--loader",
+    "--module",
+    "--module-path",
+    "--print",
+    "--rcfile",
+    "--require",
+    "--run",
+];
+
+/// Whether a program runs the command that its arguments are.
+pub fn is_wrapper(program: &str) -> bool {
+    WRAPPERS.contains(&base(program))
+}
+
+/// Whether a program is a shell or an interpreter. `python3.12` is `python`.
+pub fn is_interpreter(program: &str) -> bool {
+    is_one_of(INTERPRETERS, program)
+}
+
+/// Whether the directory that a command runs in decides which code it runs: an interpreter is given
+/// no script by an absolute path, but one by a relative path, a module to look for, or a text.
+pub fn follows_directory(command: &[String]) -> bool {
+    let Some((program, args)) = command.split_first() else { return false };
+    if !is_wrapper(program) {
+        return interprets_what_is_here(command);
+    }
+    // Some take a whole command line as one word.
+    let words = args.iter().flat_map(|word| word.split_ascii_whitespace());
+    let words: Vec<String> = words.map(|word| word.trim_start_matches("-S").to_owned()).collect();
+    (0..words.len()).any(|from| interprets_what_is_here(&words[from..]))
+}
+
+fn interprets_what_is_here(command: &[String]) -> bool {
+    let Some((program, args)) = command.split_first() else { return false };
+    if !is_interpreter(program) {
+        return false;
+    }
+    let options = args.iter().take_while(|word| word.starts_with('-'));
+    let has_code = options.clone().any(|option| is_code(program, option));
+    let script = args.get(options.count());
+    let is_named = script.is_some_and(|script| script.starts_with('/'));
+    has_code || !is_named || is_one_of(READ_DIRECTORY, program)
+}
+
+/// Whether an option has code after it, or says where it is: `-c`, `-mx`, `-ec`, `--eval=x`.
+fn is_code(program: &str, option: &str) -> bool {
+    let name = option.split('=').next().unwrap_or(option);
+    let known = LETTERS.iter().find(|(programs, _)| is_one_of(programs, program));
+    let wanted = known.map_or("c", |(_, letters)| letters);
+    // In one word several letters are options, up to the first that takes the rest as its value.
+    let mut letters = option.chars().skip(1).take_while(|letter| !"WXD".contains(*letter));
+    let has_letter = !option.starts_with("--") && letters.any(|letter| wanted.contains(letter));
+    WORDS.contains(&name) || has_letter
+}
+
+fn is_one_of(list: &[&str], program: &str) -> bool {
+    let name = base(program);
+    list.contains(&name)
+        || list.contains(&name.trim_end_matches(|c: char| ".0123456789".contains(c)))
+}
+
+/// The last part of a path.
+fn base(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_directory_decides_is_told_from_what_it_does_not() {
+        let follows = |line: &str| {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            follows_directory(&words)
+        };
+        for line in [
+            "python3 -m server",
+            "python3.12 -mserver",
+            "python3 -um server",
+            "python -c import\u{a0}x",
+            "/usr/bin/python3 server.py /data",
+            "python3 -I -m server",
+            "node server.js",
+            "node",
+            "node --require=./x.js /opt/server.js",
+            "node -r /opt/x.js /opt/server.js",
+            "node --import ./x.js /opt/server.js",
+            "sh -c /opt/x",
+            "bash -ec x",
+            "perl -Mx /opt/x.pl",
+            "perl -I lib /opt/x.pl",
+            "php -r x",
+            "bun /opt/x.ts",
+            "deno run /opt/x.ts",
+            "java Main",
+            "java -cp /opt Main",
+            "env python3 -m server",
+            "env -S python3\t-m\tserver",
+            "timeout 5 nice node server.js",
+        ] {
+            assert!(follows(line), "{line}");
+        }
+        for line in [
+            "server",
+            "/opt/server -m x",
+            "python3 /opt/server.py -m x",
+            "python3 -u /opt/server.py",
+            "python3 -B -E /opt/server.py docs",
+            "node --no-warnings /opt/server.js",
+            "node --max-old-space-size=100 /opt/server.js",
+            "java -server -Xmx1g -jar /opt/server.jar",
+            "python3 -I -Xdev /opt/server.py",
+            "sh -e /opt/server.sh",
+            "sh /opt/server.sh x",
+            "env A=1 node /opt/server.js",
+            "timeout 5 /opt/server",
+            "npx -y server",
+            "",
+        ] {
+            assert!(!follows(line), "{line}");
+        }
+    }
+}
