@@ -236,7 +236,7 @@ fn a_tool_that_the_server_hides_is_not_called() {
             for _ in 0..2 {
                 let outcome = run(&mut scratch.mcpmini(*words));
                 let told = format!("{words:?} {list:?}: {} {}", outcome.out, outcome.err);
-                assert_eq!(outcome.code, 8, "{told}");
+                assert_eq!(outcome.code, 3, "{told}");
                 let told = told.replace("\\\"", "\"");
                 assert!(told.contains("the tool \"go\" is gone"), "{told}");
                 assert!(!scratch.lines("log").contains(&"call".to_owned()), "{told}");
@@ -246,7 +246,7 @@ fn a_tool_that_the_server_hides_is_not_called() {
                 scratch.write("tools", tools("Goes").replace("\"go\"", "\"gone\""));
                 let stop = run(&mut scratch.mcpmini(["call", "exec:sh server.sh", "stop", "{}"]));
                 assert_eq!((stop.code, &*stop.out), (0, "done\n"), "{}", stop.err);
-                assert_eq!(run(&mut scratch.mcpmini(*words)).code, 8);
+                assert_eq!(run(&mut scratch.mcpmini(*words)).code, 3);
             }
         }
     }
@@ -258,7 +258,9 @@ fn a_tool_that_is_hidden_is_called_when_that_is_accepted() {
     let call = || run(&mut scratch.mcpmini(["call", "exec:sh server.sh", "go", "{}"]));
     scratch.write("tools", r#"{"tools":[]}"#);
     let refused = call();
-    assert_eq!(refused.code, 8);
+    assert_eq!(refused.code, 3);
+    let strict = ["call", "exec:sh server.sh", "go", "{}"];
+    assert_eq!(run(scratch.mcpmini(strict).env("MCPMINI_TRUST", "strict")).code, 8);
     let shown = run(&mut scratch.mcpmini(["trust", "list"]));
     assert!(shown.out.contains("\tchanged\t"), "{}", shown.out);
     let digest = super::digest_in(&refused.err);
@@ -273,12 +275,12 @@ fn a_tool_that_comes_back_is_held_to_what_it_was() {
     let scratch = shell_server();
     let call = || run(&mut scratch.mcpmini(["call", "exec:sh server.sh", "go", "{}"]));
     scratch.write("tools", r#"{"tools":[]}"#);
-    assert_eq!(call().code, 8);
+    assert_eq!(call().code, 3);
     scratch.write("tools", tools("Goes"));
     let outcome = call();
     assert_eq!((outcome.code, &*outcome.err), (0, ""));
     scratch.write("tools", r#"{"tools":[]}"#);
-    assert_eq!(call().code, 8);
+    assert_eq!(call().code, 3);
     scratch.write("tools", tools("Goes elsewhere"));
     scratch.write("log", "");
     assert_eq!((call().code, scratch.lines("log")), (8, vec!["list".to_owned()]));

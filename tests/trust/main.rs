@@ -300,7 +300,7 @@ fn a_tool_that_is_gone_is_refused_and_is_held_to_what_it_was_when_it_returns() {
         let world = World::new(era);
         world.expect(&ECHO, 0, "hi\n");
         world.patch(json!({ "tools": { "echo": null } }));
-        let told = world.expect(&ECHO, 8, "");
+        let told = world.expect(&ECHO, 3, "");
         assert!(told.contains("the tool \"echo\" is gone"), "{told}");
         assert_eq!(world.expect(&ADD, 0, "3\n"), "");
         world.patch(json!({}));

@@ -113,7 +113,7 @@ impl Consent<'_> {
             return Ok(());
         }
         match self.verdict(used).filter(|verdict| !verdict.blocking().is_empty()) {
-            Some(verdict) => Err(self.refused(&verdict)),
+            Some(verdict) => Err(self.unusable(&verdict)),
             None => Ok(()),
         }
     }

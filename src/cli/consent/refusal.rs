@@ -117,6 +117,22 @@ impl Consent<'_> {
         error.hint(format!("if that is right: {command}")).trust(trust)
     }
 
+    /// The error for a command that uses what is not there, or not what was accepted. That a tool is in
+    /// the list no more is no attack where it is not called: servers hide tools from those who offer
+    /// less than they need.
+    pub(super) fn unusable(&self, verdict: &Verdict) -> Error {
+        let error = self.refused(verdict);
+        let is_gone = |change: &&Change| matches!(change, Change::NoTool { .. });
+        if self.mode != Mode::FirstUse || !verdict.blocking().iter().all(is_gone) {
+            return error;
+        }
+        let removed = error.hint.as_deref().unwrap_or_default();
+        let hint = format!(
+            "it may need more than is offered (--sampling-command, --interactive, --root); {removed}"
+        );
+        Error { exit: Exit::Rpc, ..error }.hint(hint)
+    }
+
     /// The error for a server whose trust was taken back.
     pub(in crate::cli) fn revoked(&self) -> Error {
         let hint = format!("if it is to be used again: {}", self.command("trust add", &[]));
