@@ -348,8 +348,8 @@ impl<'a> Contact<'a> {
         // Whoever logs in wants to hear from the server itself.
         let shared = match self.is_shared() && !self.anew {
             true => {
-                let identity = self.watcher.consent.identity().to_string();
-                join::target(self.run, &self.server.name, identity, profile.abilities)?
+                let consent = &self.watcher.consent;
+                join::target(self.run, &self.server.name, consent, profile.abilities)?
             }
             false => None,
         };

@@ -27,7 +27,7 @@ pub const FAILED: &str = "session/failed";
 pub const OPENING_ID: u64 = 0;
 
 /// The number of this protocol.
-const VERSION: &str = "2";
+const VERSION: &str = "3";
 
 /// What a program wants to share.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub struct Opening {
     pub server: String,
     /// The hash of what the word means where the program runs.
     pub identity: String,
+    /// Whether the server must be as it is defined, with nothing added when it was started.
+    pub as_defined: bool,
     /// What the server may ask the program for.
     pub abilities: Abilities,
 }
@@ -47,6 +49,7 @@ impl Opening {
         params.push("version", VERSION);
         params.push("server", &json::string(&self.server));
         params.push("identity", &json::string(&self.identity));
+        params.push("asDefined", if self.as_defined { "true" } else { "false" });
         for (name, able) in self.abilities.named() {
             params.push(name, if able { "true" } else { "false" });
         }
@@ -63,6 +66,7 @@ impl Opening {
         Some(Opening {
             server: string("server")?,
             identity: string("identity")?,
+            as_defined: able("asDefined"),
             abilities: Abilities {
                 forms: able("forms"),
                 urls: able("urls"),
@@ -184,12 +188,13 @@ mod tests {
         let opening = Opening {
             server: "exec:'a \"b'".to_owned(),
             identity: "sha256:00".to_owned(),
+            as_defined: true,
             abilities: Abilities { forms: true, urls: false, sampling: false, roots: true },
         };
         let line = opening.to_line();
         assert_eq!(Opening::read(params(&line)), Some(opening));
         assert!(line.starts_with(r#"{"jsonrpc":"2.0","id":0,"method":"session/open","#), "{line}");
-        let other = line.replace("\"version\":2", "\"version\":1");
+        let other = line.replace("\"version\":3", "\"version\":2");
         assert_eq!(Opening::read(params(&other)), None);
     }
 

@@ -120,6 +120,23 @@ fn a_lock_fails_closed() {
 }
 
 #[test]
+fn a_session_that_adds_to_a_definition_is_nothing_for_the_lock() {
+    for era in ERAS {
+        let world = locked(era);
+        let script = r#"
+            "$0" call demo echo text=hi --lock mcpmini.lock.json; echo $?
+            MCPMINI_TRUST=strict "$0" call demo echo text=hi; echo $?
+            "$0" call demo echo text=hi; echo $?"#;
+        let binary = env!("CARGO_BIN_EXE_mcpmini");
+        for added in [&["--env", "A=1"][..], &["--inherit-env"], &["--cwd", "."]] {
+            let words = [&["session", "demo"], added, &["--", "sh", "-c", script, binary]].concat();
+            let outcome = run(world.scratch.mcpmini(words).env("TMPDIR", world.scratch.path("")));
+            assert_eq!(outcome.out, "8\n8\nhi\n0\n", "{era} {added:?}: {}", outcome.err);
+        }
+    }
+}
+
+#[test]
 fn batches_sessions_and_requests_obey_the_lock() {
     for era in ERAS {
         let world = locked(era);

@@ -242,6 +242,22 @@ impl<'a> Consent<'a> {
         self.locked.is_some()
     }
 
+    /// Whether only what the user has accepted is used.
+    pub(super) fn is_strict(&self) -> bool {
+        self.mode == Mode::Strict
+    }
+
+    /// Whether the server is started or reached as its definition says, and by nothing else: no option
+    /// adds to it, and it gets no variables of the day.
+    pub(super) fn is_as_defined(&self) -> bool {
+        let Overrides { args, env, cwd, inherit_env, headers, .. } = &self.overrides;
+        let adds = !args.is_empty() || !env.is_empty() || !headers.is_empty() || cwd.is_some();
+        let target = &self.resolved.definition.target;
+        let inherits = *inherit_env || matches!(target, Target::Stdio(it) if it.inherit_env);
+        // Where trust was strict when it was started, it was judged with all that.
+        self.is_strict() || !adds && !inherits
+    }
+
     /// The error for the server that was refused when it introduced itself.
     pub(super) fn refusal(&self) -> Option<Error> {
         self.refusal.clone()

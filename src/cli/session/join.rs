@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::MetadataExt;
 
+use crate::cli::consent::Consent;
 use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
 use crate::cli::run::Run;
@@ -13,12 +14,12 @@ use crate::transport::shared;
 /// The variable that tells the command where the session is.
 pub(in crate::cli) const VARIABLE: &str = "MCPMINI_SESSION";
 
-/// Where the session is that a server is to be shared in; `None` when there is none. `identity` is
-/// what the server must be there, too.
+/// Where the session is that a server is to be shared in; `None` when there is none. It must be what
+/// it is here, there too.
 pub(in crate::cli) fn target(
     run: &Run<'_>,
     server: &str,
-    identity: String,
+    consent: &Consent<'_>,
     abilities: Abilities,
 ) -> Result<Option<shared::Target>, Error> {
     // A session within a session has servers of its own.
@@ -32,7 +33,12 @@ pub(in crate::cli) fn target(
         return Err(Error::new(Exit::Trust, text).phase(Phase::Trust).sent(Sent::No));
     }
     let trace = run.trace(server);
-    let opening = Opening { server: server.to_owned(), identity, abilities };
+    let opening = Opening {
+        server: server.to_owned(),
+        identity: consent.identity().to_string(),
+        as_defined: consent.is_strict(),
+        abilities,
+    };
     Ok(Some(shared::Target { socket, opening, trace }))
 }
 

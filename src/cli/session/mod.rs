@@ -34,6 +34,7 @@ use super::explain;
 use super::run::Run;
 use crate::net::together;
 use crate::protocol::message::Sent;
+use crate::protocol::relay::Opening;
 use crate::reactor::Timer;
 
 /// Runs a command with servers open.
@@ -75,6 +76,7 @@ pub(super) async fn run(
 /// Who keeps which server.
 struct Kept<'a> {
     identity: String,
+    is_as_defined: bool,
     orders: Sender<Order>,
     task: Task<Contact<'a>>,
 }
@@ -124,7 +126,7 @@ impl<'a> Host<'_, 'a> {
                     tasks.push(self.scope.spawn(visit::serve(stream, visitors, wanted, limits)));
                 }
                 Step::Wanted(Wanted { opening, reply }) => {
-                    let _ = reply.try_send(self.find(&opening.server, &opening.identity));
+                    let _ = reply.try_send(self.find(&opening));
                 }
                 Step::Expired => {
                     command.end().await;
@@ -170,27 +172,37 @@ impl<'a> Host<'_, 'a> {
 
     /// Who keeps the server that a visitor wants. One that is not kept yet is from now on, if the
     /// word means the same to us as to the visitor.
-    fn find(&mut self, word: &str, identity: &str) -> Result<Sender<Order>, Error> {
-        let known = |kept: &&Kept<'_>| kept.identity == identity;
+    fn find(&mut self, opening: &Opening) -> Result<Sender<Order>, Error> {
+        let Opening { server: word, identity, as_defined, .. } = opening;
+        let known = |kept: &&Kept<'_>| kept.identity == *identity;
         if let Some(kept) = self.kept.iter().find(known) {
+            if *as_defined && !kept.is_as_defined {
+                let text = "the session has started it with more than its definition says \
+                            (options, or all variables), and only what was accepted is to be used";
+                let error = Error::new(Exit::Trust, text).phase(Phase::Trust).sent(Sent::No);
+                return Err(
+                    error.hint(format!("{VARIABLE}= mcpmini … calls it apart from the session"))
+                );
+            }
             return Ok(kept.orders.clone());
         }
         let contact = Contact::find(self.run, word, self.executor)?;
-        if contact.watcher.consent.identity().to_string() != identity {
+        if contact.watcher.consent.identity().to_string() != *identity {
             let text = format!("\"{word}\" means another server here than where the session began");
             let error = Error::new(Exit::Config, text).phase(Phase::Config).sent(Sent::No);
             return Err(
                 error.hint(format!("{VARIABLE}= mcpmini … calls it apart from the session"))
             );
         }
-        Ok(self.keep(contact))
+        self.keep(contact);
+        self.find(opening)
     }
 
-    fn keep(&mut self, contact: Contact<'a>) -> Sender<Order> {
-        let identity = contact.watcher.consent.identity().to_string();
+    fn keep(&mut self, contact: Contact<'a>) {
+        let consent = &contact.watcher.consent;
+        let (identity, is_as_defined) = (consent.identity().to_string(), consent.is_as_defined());
         let (orders, receiver) = async_channel::unbounded();
         let task = self.scope.spawn(Keeper::new(contact).keep(receiver, self.end.clone()));
-        self.kept.push(Kept { identity, orders: orders.clone(), task });
-        orders
+        self.kept.push(Kept { identity, is_as_defined, orders, task });
     }
 }
