@@ -345,13 +345,11 @@ impl<'a> Contact<'a> {
     fn access(&self) -> Result<Access<'a>, Error> {
         let (executor, limits, certainty) = (self.executor, self.run.limits(), self.certainty());
         let profile = self.profile();
-        // Whoever logs in wants to hear from the server itself.
-        let shared = match self.is_shared() && !self.anew {
-            true => {
-                let consent = &self.watcher.consent;
-                join::target(self.run, &self.server.name, consent, profile.abilities)?
-            }
-            false => None,
+        let consent = &self.watcher.consent;
+        let shared = match self.anew {
+            // Whoever logs in wants to hear from the server itself.
+            true => None,
+            false => join::target(self.run, &self.server.name, consent, profile.abilities)?,
         };
         let server = match shared {
             Some(shared) => Server::Shared(shared),

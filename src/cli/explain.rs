@@ -109,9 +109,10 @@ fn failed(failure: Failure, place: &Place<'_>) -> Error {
         Failure::Unsubscribed => Error::new(Exit::Lost, "the server has ended the subscription")
             .phase(Phase::Request)
             .hint("what has changed since is not known; watch it again"),
-        Failure::Reopened => {
-            unreached("the server has forgotten the session").hint("it was not run: try again")
-        }
+        Failure::Reopened => Error::new(Exit::Unreachable, "the server has forgotten the session")
+            .phase(Phase::Request)
+            .sent(Sent::No)
+            .hint("it was not run: try again"),
         Failure::Unwanted => {
             Error::new(Exit::Trust, "the server is not what was accepted").phase(Phase::Trust)
         }
@@ -189,11 +190,6 @@ fn no_common_revision(theirs: &[String]) -> Error {
         format!("no common protocol revision: the server {theirs}; this client speaks {ours}");
     let error = Error::new(Exit::Protocol, text).phase(Phase::Negotiate).sent(Sent::No);
     error.hint("leave out --protocol, or update whichever is older")
-}
-
-/// The error for a request that the server did not carry out.
-fn unreached(text: &str) -> Error {
-    Error::new(Exit::Unreachable, text).phase(Phase::Request).sent(Sent::No)
 }
 
 fn timeout(timed_out: TimedOut, place: &Place<'_>) -> Error {

@@ -246,21 +246,35 @@ fn what_was_added_from_a_registry_can_be_allowed() {
     assert!(!check(acme, there, "user:s", &[]));
 }
 
-/// A policy verifies by its own root. Who keeps a card that does not count is told so at once.
-#[test]
-fn a_card_that_no_policy_will_count_is_kept_with_a_word() {
-    let scratch = home("");
+/// Verifies the signed card of [`copy_signed_card`], and keeps who has signed it.
+const REMEMBER_CARD: [&str; 10] = [
+    "card",
+    "verify",
+    "card.json",
+    "--identity",
+    "https://github.com/acme/weather/.github/workflows/release.yml@refs/tags/v1.2.0",
+    "--issuer",
+    "https://token.actions.githubusercontent.com",
+    "--remember",
+    "--trusted-root",
+    "root.json",
+];
+
+fn copy_signed_card(scratch: &Scratch) {
     let vectors = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors/own");
     for name in ["card.json", "card.json.sigstore.json", "root.json"] {
         fs::copy(format!("{vectors}/{name}"), scratch.path(name)).unwrap();
     }
-    let identity = "https://github.com/acme/weather/.github/workflows/release.yml@refs/tags/v1.2.0";
-    let issuer = "https://token.actions.githubusercontent.com";
+}
+
+/// A policy verifies by its own root. Who keeps a card that does not count is told so at once.
+#[test]
+fn a_card_that_no_policy_will_count_is_kept_with_a_word() {
+    let scratch = home("");
+    copy_signed_card(&scratch);
     let remember = |policy: &str| {
         scratch.write(POLICY, policy);
-        let words = ["card", "verify", "card.json", "--identity", identity, "--issuer", issuer];
-        let mut command = scratch.mcpmini(words);
-        let outcome = run(command.args(["--remember", "--trusted-root", "root.json"]));
+        let outcome = run(&mut scratch.mcpmini(REMEMBER_CARD));
         assert_eq!(outcome.code, 0, "{}", outcome.err);
         assert!(outcome.out.contains("remembered for  https://example.com/mcp"));
         let check = ["policy", "check", "https://example.com/mcp"];
@@ -375,15 +389,8 @@ fn variables_that_are_taken_over_do_not_go_with_an_allowed_command() {
 #[test]
 fn a_host_header_is_judged_as_the_url_is() {
     let scratch = home("");
-    let vectors = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors/own");
-    for name in ["card.json", "card.json.sigstore.json", "root.json"] {
-        fs::copy(format!("{vectors}/{name}"), scratch.path(name)).unwrap();
-    }
-    let identity = "https://github.com/acme/weather/.github/workflows/release.yml@refs/tags/v1.2.0";
-    let issuer = "https://token.actions.githubusercontent.com";
-    let verify = ["card", "verify", "card.json", "--identity", identity, "--issuer", issuer];
-    let mut verify = scratch.mcpmini(verify);
-    assert_eq!(run(verify.args(["--remember", "--trusted-root", "root.json"])).code, 0);
+    copy_signed_card(&scratch);
+    assert_eq!(run(&mut scratch.mcpmini(REMEMBER_CARD)).code, 0);
     let root = scratch.path("root.json");
     let signed = format!("trusted_root = {root:?}\nrequire_signature = true\n");
     let check = |policy: &str, host: &str, admitted: bool| {

@@ -126,9 +126,10 @@ impl Consent<'_> {
         if self.mode != Mode::FirstUse || !verdict.blocking().iter().all(is_gone) {
             return error;
         }
-        let removed = error.hint.as_deref().unwrap_or_default();
+        let command = self.command("trust accept", &["--accept", &verdict.digest.to_string()]);
         let hint = format!(
-            "it may need more than is offered (--sampling-command, --interactive, --root); {removed}"
+            "it may need more than is offered (--sampling-command, --interactive, --root); \
+             if it was removed: {command}"
         );
         Error { exit: Exit::Rpc, ..error }.hint(hint)
     }

@@ -174,25 +174,24 @@ impl<'a> Host<'_, 'a> {
     /// word means the same to us as to the visitor.
     fn find(&mut self, opening: &Opening) -> Result<Sender<Order>, Error> {
         let Opening { server: word, identity, as_defined, .. } = opening;
-        let known = |kept: &&Kept<'_>| kept.identity == *identity;
-        if let Some(kept) = self.kept.iter().find(known) {
-            if *as_defined && !kept.is_as_defined {
-                let text = "the session has started it with more than its definition says \
-                            (options, or all variables), and only what was accepted is to be used";
-                let error = Error::new(Exit::Trust, text).phase(Phase::Trust).sent(Sent::No);
-                return Err(
-                    error.hint(format!("{VARIABLE}= mcpmini … calls it apart from the session"))
-                );
-            }
-            return Ok(kept.orders.clone());
+        let refused = |exit, phase, text: String| {
+            let error = Error::new(exit, text).phase(phase).sent(Sent::No);
+            Err(error.hint(format!("{VARIABLE}= mcpmini … calls it apart from the session")))
+        };
+        if let Some(kept) = self.kept.iter().find(|kept| kept.identity == *identity) {
+            return match kept.is_as_defined || !as_defined {
+                true => Ok(kept.orders.clone()),
+                false => {
+                    let text = "the session has started it with more than its definition says \
+                                (options, or all variables), and only what was accepted is to be used";
+                    refused(Exit::Trust, Phase::Trust, text.to_owned())
+                }
+            };
         }
         let contact = Contact::find(self.run, word, self.executor)?;
         if contact.watcher.consent.identity().to_string() != *identity {
             let text = format!("\"{word}\" means another server here than where the session began");
-            let error = Error::new(Exit::Config, text).phase(Phase::Config).sent(Sent::No);
-            return Err(
-                error.hint(format!("{VARIABLE}= mcpmini … calls it apart from the session"))
-            );
+            return refused(Exit::Config, Phase::Config, text);
         }
         self.keep(contact);
         self.find(opening)
