@@ -252,20 +252,14 @@ impl<T> Flights<T> {
         for Flight { tag, terms, .. } in moved {
             self.moved(tag, terms.attempts);
         }
-        if due.is_empty() {
-            return self
-                .waiting
-                .iter()
-                .map(|waiting| waiting.not_before)
-                .min()
-                .and_then(or_deadline);
-        }
-        let client = link.open();
-        for mut flight in due {
-            flight.terms.attempts += 1;
-            let bound = flight.terms.connection.is_some();
-            let ticket = client.begin(Call { bound, ..flight.call.clone() });
-            self.flying.insert(ticket, flight);
+        if !due.is_empty() {
+            let client = link.open();
+            for mut flight in due {
+                flight.terms.attempts += 1;
+                let bound = flight.terms.connection.is_some();
+                let ticket = client.begin(Call { bound, ..flight.call.clone() });
+                self.flying.insert(ticket, flight);
+            }
         }
         self.waiting.iter().map(|waiting| waiting.not_before).min().and_then(or_deadline)
     }
