@@ -113,7 +113,7 @@ fn nothing_is_asked_for_where_nothing_was_accepted_or_nothing_counts() {
 /// A server in the shell, of the legacy era: `tools` is the list, if there is one, `code` the error in
 /// its place, and `log` tells what was asked for. After the call that `change` is there for, the list has changed, and
 /// instead of the answer that `die` is there for, the server ends.
-const SERVER: &str = r#"
+pub(super) const SERVER: &str = r#"
 answer() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"; }
 error() {
     printf '{"jsonrpc":"2.0","id":%s,"error":{"code":%s,"message":"no"}}\n' "$id" "${1:--32601}"

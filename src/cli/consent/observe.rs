@@ -1,6 +1,6 @@
 //! What a server shows of itself while it is used.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Consent;
 use crate::auth::TokenRecord;
@@ -99,21 +99,17 @@ impl Consent<'_> {
         if self.is_known_list(list) {
             return self.note_known_tools();
         }
-        self.observed.tools = Some(Default::default());
-        // Of tools with one name the first is called. The others may not change unseen.
-        let mut others = Vec::new();
-        for (index, tool) in tools.filter_map(|text| Tool::read(text).ok()).enumerate() {
-            match self.observed.tools.get_or_insert_default().contains_key(&tool.name) {
-                true => others.push((format!("{}#{index}", tool.name), tool)),
-                false => self.note_tool(tool.name.clone(), &tool),
-            }
+        let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for tool in tools.filter_map(|text| Tool::read(text).ok()) {
+            let text = pins::tool_text(tool.as_json());
+            texts.entry(tool.name).or_default().push(text);
         }
-        for (mut name, tool) in others {
-            while self.observed.tools.get_or_insert_default().contains_key(&name) {
-                name.push('#');
-            }
-            self.note_tool(name, &tool);
-        }
+        // Which of several tools with one name the server runs is its secret: together they are one.
+        let texts = texts.into_iter().map(|(name, texts)| (name, pins::text_of_all(texts)));
+        let texts: BTreeMap<String, String> = texts.collect();
+        let hashes = texts.iter().map(|(name, text)| (name.clone(), Digest::of(text.as_bytes())));
+        self.observed.tools = Some(hashes.collect());
+        self.texts.tools.extend(texts);
         self.tell_news();
     }
 
@@ -163,13 +159,6 @@ impl Consent<'_> {
     /// Takes in that the tools are not what they were.
     pub(in crate::cli) fn note_changed_list(&mut self) {
         self.looked = false;
-    }
-
-    fn note_tool(&mut self, name: String, tool: &Tool) {
-        let text = pins::tool_text(tool.as_json());
-        let hash = Digest::of(text.as_bytes());
-        self.observed.tools.get_or_insert_default().insert(name.clone(), hash);
-        self.texts.tools.insert(name, text);
     }
 
     /// Takes in who issued the token that the server gets, and what it allows.
