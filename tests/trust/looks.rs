@@ -1,6 +1,10 @@
 //! A tool that was accepted is looked at before it is called, and as seldom as that can be.
 
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
 use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -174,6 +178,39 @@ fn a_list_that_changes_in_the_middle_is_looked_at_again() {
     let exits: Vec<_> = outcome.out.lines().map(|line| line.contains("\"exit\":0")).collect();
     assert_eq!(exits, [true, true, false, true], "{} {}", outcome.out, outcome.err);
     assert_eq!(scratch.lines("log"), ["list", "call", "list", "call", "call"]);
+}
+
+/// A server need not say that its tools are others now. What was seen of them does not count for ever.
+#[test]
+fn a_long_batch_looks_again_from_time_to_time() {
+    let line = format!("{{\"tool\":\"echo\",\"arguments\":{OBJECT}}}\n");
+    let check = |options: &[&str], trust: &str| {
+        let world = World::with("modern", &["--ttl", "1000"]);
+        assert_eq!(world.run(&["tools", "demo"]).code, 0);
+        assert_eq!(world.run(&["lock", "demo"]).code, 0);
+        let words = ["batch", "demo", "-", "--keep-going", "--jobs", "2"];
+        let mut command = world.scratch.mcpmini(words);
+        command.args(options).env("MCPMINI_TRUST", trust);
+        let mut batch = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (mut lines, outcomes) = (batch.stdin.take().unwrap(), batch.stdout.take().unwrap());
+        let mut outcomes = BufReader::new(outcomes).lines();
+        let mut exit_of = |times: usize| {
+            lines.write_all(line.repeat(times).as_bytes()).unwrap();
+            let exits = (0..times).map(|_| outcomes.next().unwrap().unwrap());
+            let exits =
+                exits.map(|line| serde_json::from_str::<Value>(&line).unwrap()["exit"].clone());
+            exits.collect::<Vec<_>>()
+        };
+        assert_eq!(exit_of(2), [0, 0], "{options:?} {trust}");
+        world.patch(json!({ "tools": { "echo": { "description": "another" } } }));
+        thread::sleep(Duration::from_millis(1_100));
+        assert_eq!(exit_of(2), [8, 8], "{options:?} {trust}");
+        drop(lines);
+        assert_eq!(batch.wait().unwrap().code(), Some(8), "{options:?} {trust}");
+    };
+    check(&[], "tofu");
+    check(&[], "strict");
+    check(&["--lock", "mcpmini.lock.json"], "tofu");
 }
 
 /// The ways to call a tool of the server in the shell.

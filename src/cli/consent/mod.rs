@@ -9,11 +9,12 @@
 //! ```
 //!
 //! Hardly any request is made for it: what is not at hand is not looked at. But a tool that was
-//! accepted is called only after a look at it, on each connection once, unless a list of tools is at
-//! hand that the server calls good; and `--lock` wants all there is.
+//! accepted is called only after a look at it, on each connection and in each minute once, unless a list
+//! of tools is at hand that the server calls good; and `--lock` wants all there is.
 
 mod bond;
 mod judge;
+mod look;
 mod observe;
 mod publisher;
 mod refusal;
@@ -26,6 +27,7 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
+use self::look::Looks;
 use super::args::Command;
 use super::args::settings::Trust;
 use super::errors::Error;
@@ -70,10 +72,8 @@ pub(super) struct Consent<'a> {
     pub(super) texts: Texts,
     /// The hash of the list of tools as it came.
     list: Option<Digest>,
-    /// Whether the tools were looked at on this connection, or the server has none to show.
-    looked: bool,
-    /// The number of the connection on which the server was asked for them.
-    looked_on: Option<u32>,
+    /// Looks at the tools, on this connection; one at none where the server has none to show.
+    looks: Looks,
     /// Whether the tools are being looked at.
     pub(super) looking: bool,
     /// Whether a session with the server was open.
@@ -151,8 +151,7 @@ impl<'a> Consent<'a> {
             is_place_revoked: false,
             texts: Texts::default(),
             list: None,
-            looked: false,
-            looked_on: None,
+            looks: Looks::default(),
             looking: false,
             opened: false,
             used: BTreeSet::new(),
