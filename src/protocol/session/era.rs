@@ -150,10 +150,18 @@ impl Session {
         }
     }
 
-    /// The session is to be opened once more, and has as much time for it as the first time.
+    /// The session is to be opened once more, and has as much time for it as the first time. Calls that
+    /// wait and are bound to the session that was fail, unless they have an answer already (see
+    /// [`Session::settle_doubt`]).
     pub(super) fn begin_anew(&mut self, now: Instant) {
         self.stage.start_by = self.profile.start_timeout.map(|limit| now + limit);
         self.stage.proposed.clear();
+        let is_bound = |ticket: &Ticket| {
+            let open = self.calls.get(ticket);
+            open.is_some_and(|it| it.call.bound && it.doubted.is_none())
+        };
+        let bound: Vec<Ticket> = self.ready.iter().copied().filter(is_bound).collect();
+        bound.into_iter().for_each(|ticket| self.fail(ticket, Failure::Reopened));
     }
 
     fn open(&mut self, revision: &'static Revision, greeting: Option<Json>) {
@@ -375,9 +383,6 @@ impl Session {
         self.requeue(ticket);
         self.begin_anew(now);
         self.initialize(revision);
-        let is_bound = |ticket: &Ticket| self.calls.get(ticket).is_some_and(|it| it.call.bound);
-        let bound: Vec<Ticket> = self.ready.iter().copied().filter(is_bound).collect();
-        bound.into_iter().for_each(|ticket| self.fail(ticket, Failure::Reopened));
         true
     }
 }
