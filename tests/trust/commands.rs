@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::support::{HttpDemo, Scratch, demo, run};
+use super::support::{HttpDemo, Scratch, demo, demo_path, run};
 use super::terminal::{CTRL_D, Terminal};
-use super::world::{World, digest_in};
+use super::world::{CONFIG, World, digest_in};
 use super::{ADD, ECHO, ERAS, with_full_disk};
 
 const ZEROS: &str = "sha256:0000000000000000000000000000000000000000000000000000000000000000";
@@ -183,6 +183,74 @@ fn strictly_no_call_goes_out_unseen() {
             assert_eq!((outcome.code, &*outcome.out), (8, ""), "{era}: {words:?}: {}", outcome.err);
         }
     }
+}
+
+/// Behind the same address may be other servers, which `Host` chooses.
+#[test]
+fn another_host_header_is_another_server() {
+    let scratch = Scratch::new();
+    let server = HttpDemo::start(&[]);
+    let call = ["call", &*server.url, "echo", "text=hi"];
+    let other = ["--header", "Host: other.example"];
+    let words = |more: &[&str]| {
+        let mut command = scratch.mcpmini([&call[..], more].concat());
+        command.env("MCPMINI_TRUST", "strict");
+        run(&mut command)
+    };
+    assert_eq!(run(&mut scratch.mcpmini(call)).code, 0);
+    assert_eq!(run(&mut scratch.mcpmini(["lock", &server.url])).code, 0);
+    assert_eq!(words(&[]).code, 0);
+    let refused = words(&other);
+    assert_eq!((refused.code, &*refused.out), (8, ""), "{}", refused.err);
+    assert!(refused.err.contains("trust show --header 'Host: other.example' "), "{}", refused.err);
+    let locked = words(&[&other[..], &["--lock", "mcpmini.lock.json"]].concat());
+    assert_eq!((locked.code, &*locked.out), (8, ""), "{}", locked.err);
+    let told = "it is at another address: ";
+    assert!(locked.err.contains(told), "{}", locked.err);
+    assert!(locked.err.contains(" (Host: other.example)/mcp"), "{}", locked.err);
+    // It can be accepted like any other.
+    let add = [&["trust", "add", &*server.url][..], &other].concat();
+    let digest = digest_in(&run(&mut scratch.mcpmini(&add)).err);
+    let add = [&add[..], &["--accept", &digest]].concat();
+    assert_eq!(run(&mut scratch.mcpmini(add)).code, 0);
+    let accepted = words(&other);
+    assert_eq!((accepted.code, &*accepted.out), (0, "hi\n"), "{}", accepted.err);
+    // And what is revoked stays so under any other name.
+    assert_eq!(run(&mut scratch.mcpmini(["trust", "revoke", &server.url])).code, 0);
+    assert_eq!(words(&other).code, 8);
+}
+
+/// What a variable stands for may choose who answers.
+#[test]
+fn a_variable_that_leads_elsewhere_is_noticed() {
+    let scratch = Scratch::new();
+    let [one, other] = [HttpDemo::start(&[]), HttpDemo::start(&[])];
+    let servers = json!({
+        "net": { "url": "${BASE}/mcp" },
+        "run": { "command": "${PROGRAM}" },
+    });
+    std::fs::create_dir_all(scratch.path(".config/mcpmini")).unwrap();
+    scratch.write(CONFIG, json!({ "mcpServers": servers }).to_string());
+    for (name, variable, values) in [
+        ("net", "BASE", [one.url.trim_end_matches("/mcp"), other.url.trim_end_matches("/mcp")]),
+        ("run", "PROGRAM", [&*demo_path(), &*copy_of_demo(&scratch)]),
+    ] {
+        let call = |value: &str| {
+            let mut command = scratch.mcpmini(["call", name, "echo", "text=hi"]);
+            run(command.env(variable, value))
+        };
+        let [first, second] = values;
+        assert_eq!(call(first).code, 0, "{name}");
+        let refused = call(second);
+        assert_eq!((refused.code, &*refused.out), (8, ""), "{name}: {}", refused.err);
+        assert_eq!(call(first).code, 0, "{name}");
+    }
+}
+
+fn copy_of_demo(scratch: &Scratch) -> String {
+    let copy = scratch.path("demo");
+    std::fs::copy(demo_path(), &copy).unwrap();
+    copy.to_str().unwrap().to_owned()
 }
 
 #[test]

@@ -203,9 +203,11 @@ impl<'a> Consent<'a> {
         if self.record.as_ref().is_some_and(is_revoked) && self.enforces {
             return Err(self.revoked());
         }
-        if !self.overrides.args.is_empty() || !self.overrides.env.is_empty() {
-            // More arguments or variables do not make a revoked server a good one.
-            let plain = Overrides { args: Vec::new(), env: Vec::new(), ..self.overrides.clone() };
+        let Overrides { args, env, .. } = &self.overrides;
+        if !args.is_empty() || !env.is_empty() || self.overrides.host().is_some() {
+            // What the command line adds does not make a revoked server a good one.
+            let (args, env, headers) = (Vec::new(), Vec::new(), Vec::new());
+            let plain = Overrides { args, env, headers, ..self.overrides.clone() };
             let known = load(&Key::of(&self.resolved, &plain, self.run.env))?;
             if known.is_some_and(|record| is_revoked(&record)) && self.enforces {
                 // It is the plain one that is to be trusted again.
@@ -392,6 +394,9 @@ fn words(resolved: &Resolved, overrides: &Overrides, env: &Env, value: &str) -> 
     }
     for (name, _) in &overrides.env {
         words.extend(["--env".to_owned(), format!("{name}={value}")]);
+    }
+    if let Some(host) = overrides.host() {
+        words.extend(["--header".to_owned(), format!("Host: {host}")]);
     }
     if let Some(cwd) = &overrides.cwd {
         words.extend(["--cwd".to_owned(), cwd.to_string_lossy().into_owned()]);

@@ -4,6 +4,7 @@
 //! This reads variables and files, and it runs commands where the user's own file says so. Whoever
 //! calls it has made sure that the definition is approved.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -48,6 +49,17 @@ pub fn expand(
         start_timeout: definition.start_timeout,
         protocol: definition.protocol,
     })
+}
+
+/// What a text of a definition means at this time, to be compared with what it means at another:
+/// references are followed. Those to `HOME` and `PWD` stay: whose home it is decides which files say
+/// what is trusted, and where one is, the user knows.
+pub fn meaning<'t>(resolved: &Resolved, env: &Env, text: &'t str) -> Cow<'t, str> {
+    if resolved.origin == Origin::CommandLine || !text.contains("${") {
+        return Cow::Borrowed(text);
+    }
+    let lookup = Lookup { resolved, env, runs_commands: false };
+    Cow::Owned(lookup.text_but(text, |name| matches!(name, "HOME" | "PWD")))
 }
 
 /// The key under which things are remembered about a server that is used with these flags. More
