@@ -243,13 +243,19 @@ impl Rules {
         }
         // A domain can withdraw a key at any time, so what it said is not good for ever.
         let usual = matches!(verified.signer, Signer::DidWeb { .. }).then_some(DID_MAX_AGE);
-        match self.card_max_age.or(usual).filter(|limit| limit < age) {
-            None => Ok(&verified.signer),
-            Some(limit) => Err(format!(
+        match (self.card_max_age.or(usual), age) {
+            (None, _) => Ok(&verified.signer),
+            (Some(limit), Some(age)) if *age <= limit => Ok(&verified.signer),
+            (Some(limit), Some(age)) => Err(format!(
                 "its card was last verified {} days ago, and {} are allowed",
                 age / DAY,
                 limit / DAY
             )),
+            (Some(_), None) => {
+                Err("its card was last verified at a time that is still to come: the \
+                                    clock was wrong then, or is now"
+                    .to_owned())
+            }
         }
     }
 }

@@ -75,8 +75,9 @@ pub(super) struct Card {
     pub(super) version: Option<String>,
     /// Who has signed it, as this policy's trusted root has it.
     pub(super) verified: Result<Verified, Refusal>,
-    /// How long ago that was verified with all that there was then, in seconds.
-    pub(super) age: i64,
+    /// How long ago that was verified with all that there was then, in seconds; `None` when that is a
+    /// time to come, so that a clock was wrong.
+    pub(super) age: Option<i64>,
 }
 
 impl Place {

@@ -299,6 +299,17 @@ fn what_a_domain_said_is_good_for_some_days() {
 }
 
 #[test]
+fn what_was_verified_at_a_time_to_come_is_not_good_for_ever() {
+    let policy = format!("card_max_age_days = 30\n{}", sigstore(&format!("san = \"{SAN}\"")));
+    let world = World::new().keeping("card.json").user(&policy);
+    world.check(SIGNED, "admitted: user allow 1");
+    let kept = Kept::recall(SIGNED, &world.env()).unwrap().unwrap();
+    let kept = Kept { verified_at: kept.verified_at + 1_000_000, ..kept };
+    kept.keep(&world.env()).unwrap();
+    world.check(SIGNED, "refused: user require_signature");
+}
+
+#[test]
 fn no_policy_loosens_the_other() {
     let deny = "[[deny]]\nhost = \"example.com\"\n";
     let allow = "mode = \"off\"\n[[allow]]\nkind = \"host\"\nhosts = [\"example.com\"]\n";
