@@ -385,6 +385,54 @@ fn what_is_revoked_is_so_however_its_url_is_spelled() {
 }
 
 #[test]
+fn a_revoked_command_is_so_under_any_name() {
+    let world = World::new("legacy");
+    let text = std::fs::read_to_string(world.scratch.path(CONFIG)).unwrap();
+    let mut config: Value = serde_json::from_str(&text).unwrap();
+    let servers = config["mcpServers"].as_object_mut().unwrap();
+    let demo = servers["demo"].clone();
+    servers.insert("other".to_owned(), demo);
+    world.scratch.write(CONFIG, config.to_string());
+    let call =
+        |name: &str, more: &[&str]| world.run(&[&["call", name, "echo", "text=hi"], more].concat());
+    assert_eq!((call("demo", &[]).code, call("other", &[]).code), (0, 0));
+    assert_eq!(world.run(&["trust", "list"]).out.lines().count(), 2);
+    let revoked = world.run(&["trust", "revoke", "demo", "-v"]);
+    assert!(revoked.err.contains("nor is exec:/"), "{}", revoked.err);
+    for (name, more) in [("demo", &[][..]), ("other", &[]), ("other", &["--env", "A=1"])] {
+        let refused = call(name, more);
+        assert_eq!((refused.code, &*refused.out), (8, ""), "{name}: {}", refused.err);
+        let hint = format!("mcpmini trust add {name}\n");
+        assert!(refused.err.contains(&hint), "{name} {more:?}: {}", refused.err);
+    }
+    // It is one more server that is listed, not two.
+    assert_eq!(world.run(&["trust", "list"]).out.lines().count(), 2);
+    let digest = digest_in(&world.run(&["trust", "add", "demo"]).err);
+    world.expect(&["trust", "add", "demo", "--accept", &digest], 0, "");
+    assert_eq!((call("demo", &[]).code, call("other", &[]).code), (0, 0));
+}
+
+#[test]
+fn entries_of_one_name_are_told_apart() {
+    let world = World::new("legacy");
+    world.expect(&ECHO, 0, "hi\n");
+    world.expect(&[&ECHO[..], &["--arg=--ttl", "--arg=1"]].concat(), 0, "hi\n");
+    let list = world.run(&["trust", "list"]).out;
+    let rows: Vec<Vec<_>> = list.lines().map(|row| row.split('\t').collect()).collect();
+    let file = world.scratch.path(CONFIG);
+    for row in &rows {
+        assert_eq!((row[0], row[5]), ("demo", file.to_str().unwrap()), "{list}");
+        assert!(row[4].contains("demo-server --patch"), "{list}");
+    }
+    let with_more = rows.iter().filter(|row| row[4].ends_with(" --ttl 1")).count();
+    assert_eq!((rows.len(), with_more), (2, 1), "{list}");
+    // What is likely a secret is not written down.
+    world.expect(&["trust", "revoke", "demo", "--arg=--token", "--arg=s3cret"], 0, "");
+    let list = world.run(&["trust", "list", "--json"]).out;
+    assert!(list.contains("--token ") && !list.contains("s3cret"), "{list}");
+}
+
+#[test]
 fn a_revoked_url_is_listed_once() {
     let scratch = Scratch::new();
     for word in ["https://a.example/mcp", "exec:nobody"] {
@@ -411,7 +459,7 @@ fn lists_and_differences_agree_about_a_server() {
     world.expect(&["call", "demo", "echo", r#"{"text":"hi"}"#], 0, "hi\n");
     let strict = |words: &[&str]| run(world.scratch.mcpmini(words).env("MCPMINI_TRUST", "strict"));
     assert_eq!(strict(&["trust", "show", "demo"]).code, 0);
-    assert_eq!(state(), ("incomplete".to_owned(), 0));
+    assert_eq!(state(), ("incomplete".to_owned(), 8));
     assert_eq!(strict(&ECHO).code, 8);
     let digest = digest_in(&strict(&ECHO).err);
     world.expect(&["trust", "accept", "demo", "--accept", &digest], 0, "");

@@ -16,6 +16,7 @@ mod bond;
 mod judge;
 mod look;
 mod observe;
+mod place;
 mod publisher;
 mod refusal;
 mod survey;
@@ -264,17 +265,21 @@ impl<'a> Consent<'a> {
         self.refusal.clone()
     }
 
-    /// Makes sure that the trust in the place of a server was not taken back, under whatever name and
-    /// with whatever query.
+    /// Makes sure that the trust in the place of a server, or in the command that starts it, was not
+    /// taken back, under whatever name and with whatever query.
     pub(super) fn check_place(&mut self, server: &Server) -> Result<(), Error> {
-        let Endpoint::Http(endpoint) = &server.endpoint else { return Ok(()) };
-        let place = Key::of_place(endpoint);
-        let record = self.store.load(&place).map_err(|error| refusal::unreadable(&error))?;
-        self.is_place_revoked = record.is_some_and(|record| record.revoked.is_some());
-        match self.is_place_revoked && self.enforces {
-            true => Err(self.revoked_place(&place)),
-            false => Ok(()),
+        for (place, is_plain) in self.places(&server.endpoint).into_iter().zip([false, true]) {
+            let record = self.store.load(&place).map_err(|error| refusal::unreadable(&error))?;
+            self.is_place_revoked |= record.is_some_and(|record| record.revoked.is_some());
+            if self.is_place_revoked && self.enforces {
+                if is_plain {
+                    // It is the plain one that is to be trusted again.
+                    (self.overrides.args, self.overrides.env) = (Vec::new(), Vec::new());
+                }
+                return Err(self.revoked_place(&place));
+            }
         }
+        Ok(())
     }
 
     /// Whether the trust in the server, or in the place where it is, was taken back.
@@ -293,10 +298,11 @@ impl<'a> Consent<'a> {
             return;
         }
         let (mode, approved, attended) = (self.mode, self.approved, self.attended);
-        let (observed, used, list) = (&self.observed, &self.used, self.list);
         let texts = std::mem::take(&mut self.texts);
+        let (observed, used, list) = (&self.observed, &self.used, self.list);
         let saved = self.store.change(&self.key, self.run.env.now(), |record, kept| {
             let before = record.clone();
+            self.tell_apart(record);
             if approved {
                 record.accepted.endpoint.clone_from(&observed.endpoint);
                 record.accepted.command = observed.command;

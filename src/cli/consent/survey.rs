@@ -122,6 +122,7 @@ impl Consent<'_> {
         let texts = self.texts.clone();
         let saved = self.store.change(&self.key, self.run.env.now(), |record, kept| {
             let before = record.clone();
+            self.tell_apart(record);
             record.learn(observed, Mode::Strict, &Use::new());
             record.list = list.or(record.list);
             kept.settle(texts, &record.accepted, record.seen.as_ref());
