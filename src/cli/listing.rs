@@ -81,6 +81,11 @@ pub(super) async fn fetch(
             Err(RepeatedPage) => {
                 let list = what(method);
                 let text = format!("the list of {list} has no end: one of its pages came again");
+                if method == method::LIST_TOOLS {
+                    // What a tool is, and whether there is one, a list without end does not say.
+                    let error = Error::new(Exit::Protocol, text).phase(Phase::Request);
+                    return Err(error.server(contact.server.name.clone()));
+                }
                 contact.run.warn(&text);
                 break false;
             }

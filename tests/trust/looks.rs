@@ -381,6 +381,36 @@ fn a_session_whose_server_was_lost_looks_at_it_again() {
     assert_eq!((&*out, log), ("8\n", lines("list call list")));
 }
 
+/// Nor is it told more than once that something is wrong with a list.
+#[test]
+fn a_tool_of_a_list_without_end_is_not_called() {
+    let scratch = shell_server();
+    let mut list: Value = serde_json::from_str(&tools("Goes")).unwrap();
+    list["nextCursor"] = "again".into();
+    scratch.write("tools", list.to_string());
+    for words in GOES.iter().copied().chain([&["tools", "exec:sh server.sh"][..]]) {
+        scratch.write("lines", "{\"tool\":\"go\"}\n");
+        let outcome = run(&mut scratch.mcpmini(words));
+        assert_eq!(outcome.code, 6, "{words:?}: {} {}", outcome.out, outcome.err);
+        assert_eq!(outcome.err.matches("has no end").count(), 1, "{words:?}: {}", outcome.err);
+        assert!(!outcome.err.contains("warning"), "{words:?}: {}", outcome.err);
+    }
+    assert!(!scratch.lines("log").contains(&"call".to_owned()));
+}
+
+#[test]
+fn news_is_told_in_few_lines() {
+    let scratch = shell_server();
+    let tool = |number: usize| json!({ "name": format!("t{number}"), "inputSchema": {} });
+    let list: Value = serde_json::from_str(&tools("Goes")).unwrap();
+    let mut all = list["tools"].as_array().unwrap().clone();
+    all.extend((0..300).map(tool));
+    scratch.write("tools", json!({ "tools": all }).to_string());
+    let outcome = run(&mut scratch.mcpmini(["call", "exec:sh server.sh", "go", "{}"]));
+    assert_eq!((outcome.code, &*outcome.out), (0, "done\n"), "{}", outcome.err);
+    assert!(outcome.err.contains("… (280 lines more)"), "{}", outcome.err);
+}
+
 /// A server may call a tool what a second one of the same name is called here.
 #[test]
 fn a_tool_is_not_mistaken_for_a_second_one_of_another_name() {
