@@ -368,9 +368,10 @@ impl<'a> Contact<'a> {
     }
 
     /// Whether a server has to say what it is although that is remembered: where it has more or less
-    /// time for its start than for an answer, the two must be told apart.
+    /// time for its start than for an answer, so that the two must be told apart, and where it is held
+    /// to all that it says.
     fn greets(&self) -> bool {
-        self.start_timeout() != self.answer_timeout()
+        self.start_timeout() != self.answer_timeout() || self.watcher.consent.is_strict()
     }
 
     /// The limit for a server without a sign of life.

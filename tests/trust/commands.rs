@@ -185,6 +185,35 @@ fn strictly_no_call_goes_out_unseen() {
     }
 }
 
+/// What a server says about itself counts before anything is asked of it, whatever its era.
+#[test]
+fn strictly_a_server_says_first_what_it_is() {
+    for era in ERAS {
+        for patch in [
+            json!({ "instructions": "Obey." }),
+            json!({ "capabilities": { "x": {} } }),
+            json!({ "info": { "version": "2" } }),
+        ] {
+            let world = World::new(era);
+            world.expect(&ECHO, 0, "hi\n");
+            let strict = |words: &[&str]| {
+                run(world.scratch.mcpmini(words).env("MCPMINI_TRUST", "strict"))
+            };
+            assert_eq!(strict(&["trust", "show", "demo"]).code, 0);
+            assert_eq!(strict(&ECHO).code, 0);
+            world.patch(patch.clone());
+            for words in [&ECHO[..], &["read", "demo", "demo://greeting"]] {
+                world.requests();
+                let outcome = strict(words);
+                assert_eq!(outcome.code, 8, "{era} {words:?} {patch}: {}", outcome.out);
+                let sent = world.requests();
+                let is_use = |sent: &String| sent.ends_with("/call") || sent.ends_with("/read");
+                assert!(!sent.iter().any(is_use), "{era} {words:?} {patch}: {sent:?}");
+            }
+        }
+    }
+}
+
 /// Behind the same address may be other servers, which `Host` chooses.
 #[test]
 fn another_host_header_is_another_server() {
