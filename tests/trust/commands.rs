@@ -196,9 +196,8 @@ fn strictly_a_server_says_first_what_it_is() {
         ] {
             let world = World::new(era);
             world.expect(&ECHO, 0, "hi\n");
-            let strict = |words: &[&str]| {
-                run(world.scratch.mcpmini(words).env("MCPMINI_TRUST", "strict"))
-            };
+            let strict =
+                |words: &[&str]| run(world.scratch.mcpmini(words).env("MCPMINI_TRUST", "strict"));
             assert_eq!(strict(&["trust", "show", "demo"]).code, 0);
             assert_eq!(strict(&ECHO).code, 0);
             world.patch(patch.clone());

@@ -63,14 +63,14 @@ pub fn meaning<'t>(resolved: &Resolved, env: &Env, text: &'t str) -> Cow<'t, str
 }
 
 /// The key under which things are remembered about a server that is used with these flags. More
-/// arguments make another server.
+/// arguments, and another `Host`, make another server.
 pub fn identity(resolved: &Resolved, overrides: &Overrides) -> Digest {
-    if overrides.args.is_empty() {
+    if overrides.args.is_empty() && overrides.host().is_none() {
         return resolved.identity();
     }
     let mut whole = resolved.identity().hex();
-    for argument in &overrides.args {
-        json::push_string(&mut whole, argument);
+    for word in overrides.args.iter().map(String::as_str).chain(overrides.host()) {
+        json::push_string(&mut whole, word);
     }
     Digest::of(whole.as_bytes())
 }
