@@ -48,7 +48,7 @@ pub use digest::{Digest, NotADigest};
 pub use document::{Malformed, Place};
 pub use edit::Entry;
 pub use error::ConfigError;
-pub use expand::{expand, identity, meaning};
+pub use expand::{expand, file_variables, identity, meaning};
 pub use fields::Issue;
 pub use import::{Found, Imported, Kind, Note, Obstacle, Refusal, Untranslatable, import};
 pub use oauth::{OAuth, OAuthTemplate};

@@ -381,7 +381,25 @@ fn a_session_whose_server_was_lost_looks_at_it_again() {
     assert_eq!((&*out, log), ("8\n", lines("list call list")));
 }
 
-/// Nor is it told more than once that something is wrong with a list.
+/// The server might take the other one of two names.
+#[test]
+fn a_call_names_one_tool() {
+    let scratch = shell_server();
+    let params = r#"{"name":"go","n\u0061me":"stop"}"#;
+    let call = format!("{{\"method\":\"tools/call\",\"params\":{params}}}\n");
+    scratch.write("lines", call);
+    for words in [
+        &["rpc", "exec:sh server.sh", "tools/call", params][..],
+        &["batch", "exec:sh server.sh", "lines"],
+    ] {
+        let outcome = run(&mut scratch.mcpmini(words));
+        assert_eq!(outcome.code, 2, "{words:?}: {} {}", outcome.out, outcome.err);
+        assert!(outcome.err.contains("which tool is meant?"), "{words:?}: {}", outcome.err);
+    }
+    assert!(!scratch.lines("log").contains(&"call".to_owned()));
+}
+
+/// What a tool is, such a list does not say; and that is told once.
 #[test]
 fn a_tool_of_a_list_without_end_is_not_called() {
     let scratch = shell_server();

@@ -62,6 +62,15 @@ pub fn meaning<'t>(resolved: &Resolved, env: &Env, text: &'t str) -> Cow<'t, str
     Cow::Owned(lookup.text_but(text, |name| matches!(name, "HOME" | "PWD")))
 }
 
+/// The variables that the file of a definition sets, named by `template`; none where it cannot be read,
+/// which whoever makes use of it is told.
+pub fn file_variables(resolved: &Resolved, env: &Env, template: &str) -> Vec<(String, Secret)> {
+    let lookup = Lookup { resolved, env, runs_commands: false };
+    let Ok((_, text)) = lookup.env_file(template) else { return Vec::new() };
+    let variables = env_file::parse(&text).unwrap_or_default().into_iter();
+    variables.map(|(name, value)| (name, Secret::new(value))).collect()
+}
+
 /// The key under which things are remembered about a server that is used with these flags. More
 /// arguments, and another `Host`, make another server.
 pub fn identity(resolved: &Resolved, overrides: &Overrides) -> Digest {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::config::program::{follows_directory, is_interpreter, naming_code};
 use crate::config::steering::chooses_code;
-use crate::config::{Digest, Origin, Overrides, Resolved, StdioTarget, meaning};
+use crate::config::{Digest, Origin, Overrides, Resolved, StdioTarget, file_variables, meaning};
 use crate::env::{Env, Secret};
 use crate::protocol::{exact, json};
 
@@ -48,7 +48,7 @@ pub(super) fn command(target: &StdioTarget, overrides: &Overrides, place: Option
 }
 
 /// A command as its definition means it at this time: which program is run, its script, and the values
-/// of variables that choose code, whatever references they are written with. What its other arguments
+/// of variables that choose code, whatever references or files they are written with. What its other arguments
 /// refer to may be secret, and stays a reference. Its directory counts where it decides what runs.
 pub(super) fn meant<'t>(
     resolved: &Resolved,
@@ -56,7 +56,8 @@ pub(super) fn meant<'t>(
     env: &Env,
 ) -> Cow<'t, StdioTarget> {
     let refers = |text: &String| text.contains("${");
-    let is_plain = !refers(&target.command)
+    let is_plain = target.env_file.is_none()
+        && !refers(&target.command)
         && !target.args.iter().any(refers)
         && !target.cwd.as_ref().is_some_and(refers)
         && !target
@@ -83,6 +84,12 @@ pub(super) fn meant<'t>(
             *value = Secret::new(meaning(resolved, env, value.expose()).into_owned());
         }
     }
+    // Those of a definition count before those of its file.
+    let file = target.env_file.as_ref().map(|file| file_variables(resolved, env, file));
+    let is_new = |name: &String| !target.env.iter().any(|(other, _)| other == name);
+    let steering =
+        file.into_iter().flatten().filter(|(name, _)| chooses_code(name) && is_new(name));
+    meant.env.extend(steering);
     Cow::Owned(meant)
 }
 

@@ -311,5 +311,12 @@ mod tests {
         ] {
             assert_eq!(differs(definition), expected, "{definition}");
         }
+        let with_file = |text: &str| {
+            scratch.write("h/.config/mcpmini/vars", text);
+            facets(r#"{"command":"server","envFile":"vars"}"#, "a")
+        };
+        let first = with_file("TOKEN=1\n");
+        assert_eq!(first, with_file("TOKEN=2\nMORE=3\n"));
+        assert_ne!(first, with_file("TOKEN=1\nNODE_OPTIONS=--require=/tmp/x.js\n"));
     }
 }
