@@ -75,10 +75,10 @@ async fn measure(
     loop {
         let goes_on = begun < wanted && stopped.is_none();
         if goes_on && flights.is_empty() && contact.watcher.consent.holds(&bench.tool) {
-            // The server was lost, and may be another one now.
+            // The server was lost, or the last look is long ago: it may be another one now.
             contact.admit_tool(&bench.tool).await?;
         }
-        let is_held = contact.watcher.consent.holds(&bench.tool);
+        let is_held = contact.watcher.consent.holds_meanwhile(&bench.tool);
         while begun < wanted && flights.len() < jobs && stopped.is_none() && !is_held {
             let terms = Terms { connection: contact.bond(&bench.tool), ..Terms::default() };
             flights.begin_on((begun, Instant::now()), request.clone(), terms);

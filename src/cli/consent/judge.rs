@@ -32,6 +32,14 @@ impl Consent<'_> {
         !self.looks.count() && self.is_accepted(tool)
     }
 
+    /// The same while other calls are under way: strictly it makes no difference.
+    pub(in crate::cli) fn holds_meanwhile(&self, tool: &str) -> bool {
+        match self.mode {
+            Mode::Strict => self.holds(tool),
+            _ => !self.looks.count_meanwhile() && self.is_accepted(tool),
+        }
+    }
+
     /// Whether a tool was accepted and is to be held to that.
     pub(in crate::cli) fn is_accepted(&self, tool: &str) -> bool {
         let is_accepted = self.accepted_tools().is_some_and(|tools| tools.contains_key(tool));

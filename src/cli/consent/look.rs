@@ -5,6 +5,10 @@ use std::time::{Duration, Instant};
 /// How long a look counts at most, and where the server does not say for how long its list is good.
 const LONGEST: Duration = Duration::from_secs(60);
 
+/// How much longer it counts while other calls are under way, which would all have to end before the
+/// next look, where trust is not strict: some calls take minutes.
+const GRACE: Duration = Duration::from_secs(9 * 60);
+
 /// How long it counts at least, whatever the server says: otherwise there would be one for each call.
 const SHORTEST: Duration = Duration::from_secs(1);
 
@@ -51,6 +55,11 @@ impl Looks {
         self.until.is_some_and(|until| Instant::now() < until)
     }
 
+    /// The same while other calls are under way.
+    pub(super) fn count_meanwhile(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() < until + GRACE)
+    }
+
     /// The connection that it was on. It is told also when the look has just ceased to count.
     pub(super) fn connection(&self) -> Option<u32> {
         self.on.filter(|_| self.until.is_some())
@@ -91,7 +100,12 @@ mod tests {
         assert_eq!((looks.count(), looks.connection()), (true, Some(3)));
         looks.until = Some(Instant::now());
         assert_eq!((looks.count(), looks.connection()), (false, Some(3)));
+        assert!(looks.count_meanwhile());
+        looks.until = Instant::now().checked_sub(GRACE);
+        assert!(!looks.count_meanwhile());
+        looks.note(None);
         looks.forget();
-        assert_eq!((looks.count(), looks.connection()), (false, None));
+        assert_eq!((looks.count(), looks.count_meanwhile()), (false, false));
+        assert_eq!(looks.connection(), None);
     }
 }
