@@ -48,7 +48,7 @@ use self::decision::Said;
 use self::kept::name_and_version;
 use self::rule::Match;
 use self::source::Policy;
-use self::subject::{Card, Directory, Listing, Place, Subject};
+use self::subject::{Card, Listing, Place, Subject};
 use crate::config::steering::chooses_code;
 use crate::config::{
     Digest, Endpoint, Layer, OFFICIAL_REGISTRY, Overrides, Resolved, Server, Target,
@@ -152,10 +152,11 @@ impl Policy {
             (Place::Url { url, .. }, true) => self.card(url, env, now)?,
             _ => None,
         };
-        let (steered_by, directory) = (self.steering(asked), self.directory(asked));
+        let steered_by = self.steering(asked);
+        let directory_is_believed = self.believes_directory(asked);
         let listing = self.listing(asked);
         let name = &server.name;
-        let subject = Subject { name, place, card, steered_by, directory, listing };
+        let subject = Subject { name, place, card, steered_by, directory_is_believed, listing };
         let Said { admits, rule, line, why, by_signature } =
             self.document.rules.judge(&subject, &lists);
         let (layer, path) = (self.layer, self.path.clone());
@@ -193,16 +194,14 @@ impl Policy {
         names.find(|name| chooses_code(name))
     }
 
-    /// Who has chosen the directory that a command runs in.
-    fn directory(&self, asked: &Asked<'_>) -> Directory {
-        let Target::Stdio(target) = &asked.resolved.definition.target else {
-            return Directory::Current;
-        };
-        match (&asked.overrides.cwd, &target.cwd) {
-            (Some(_), _) => Directory::Unbelieved,
-            (None, Some(_)) if self.believes(asked.resolved) => Directory::Believed,
-            (None, Some(_)) => Directory::Unbelieved,
-            (None, None) => Directory::Current,
+    /// Whether it believes who has chosen the directory that a command runs in. Where nobody has, it
+    /// is the one where the user happens to be.
+    fn believes_directory(&self, asked: &Asked<'_>) -> bool {
+        match &asked.resolved.definition.target {
+            Target::Stdio(target) if asked.overrides.cwd.is_none() => {
+                target.cwd.is_some() && self.believes(asked.resolved)
+            }
+            _ => false,
         }
     }
 

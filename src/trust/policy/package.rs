@@ -10,7 +10,7 @@ pub(super) enum Kind {
 }
 
 /// The beginnings of command lines that run packages.
-const RUNNERS: &[(&[&str], Kind)] = &[
+pub(super) const RUNNERS: &[(&[&str], Kind)] = &[
     (&["npx"], Kind::Npm),
     (&["pnpx"], Kind::Npm),
     (&["bunx"], Kind::Npm),

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::super::signature::Signer;
 use super::command::Command;
-use super::subject::{Directory, Place, Subject, host_name};
+use super::subject::{Place, Subject, host_name};
 use crate::config::quoting;
 
 /// Who may sign for, or be, which servers.
@@ -116,13 +116,8 @@ impl Allow {
             return Some(format!("{name} is set for it and decides what that runs"));
         }
         let Place::Command(command) = &subject.place else { return None };
-        let is_open = match subject.directory {
-            _ if has_directory => false,
-            Directory::Believed => false,
-            Directory::Unbelieved => command.follows_directory() || command.runs_package(),
-            // Where somebody has packages run, they are looked for there at the least.
-            Directory::Current => command.follows_directory(),
-        };
+        let is_open =
+            !has_directory && !subject.directory_is_believed && command.follows_directory();
         is_open.then(|| {
             "the directory that it runs in decides what that runs; name it, as cwd, in the rule or in \
              a definition of your own"

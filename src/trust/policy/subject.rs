@@ -19,21 +19,10 @@ pub(super) struct Subject<'a> {
     /// A variable that decides which code its command runs, and was set by somebody whom the policy
     /// does not believe.
     pub(super) steered_by: Option<String>,
-    /// Who has chosen the directory that its command runs in.
-    pub(super) directory: Directory,
+    /// Whether somebody whom the policy believes has chosen the directory that its command runs in.
+    pub(super) directory_is_believed: bool,
     /// The entry of a registry that it was added from.
     pub(super) listing: Option<Listing>,
-}
-
-/// Who has chosen a working directory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Directory {
-    /// A definition that the policy believes.
-    Believed,
-    /// The command line, or a definition that the policy does not believe.
-    Unbelieved,
-    /// Nobody: it is the one where the user is.
-    Current,
 }
 
 /// An entry of a registry.

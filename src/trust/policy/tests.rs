@@ -132,7 +132,7 @@ fn what_is_denied_is_refused_in_every_mode() {
     let check = |what: &str, word: &str, is_denied: bool| {
         for mode in ["off", "tofu", "strict"] {
             let all = "[[allow]]\nkind = \"host\"\nhosts = [\"*.example\", \"example.com\"]\n\
-                       [[allow]]\nkind = \"command\"\ncommand = [\"npx\", \"*\"]\n";
+                       [[allow]]\nkind = \"command\"\ncommand = [\"server\", \"*\"]\n";
             let policy =
                 format!("mode = \"{mode}\"\n[[deny]]\nhost = \"x.y\"\n[[deny]]\n{what}\n{all}");
             let expected = if is_denied { "refused: user deny 2 (line 4)" } else { "admitted: " };
@@ -148,7 +148,7 @@ fn what_is_denied_is_refused_in_every_mode() {
     check("command = [\"npx\", \"-y\", \"evil\"]", "npx -y evil", true);
     check("command = [\"npx\", \"-y\", \"evil\"]", "npx -y evil --more", true);
     check("command = [\"npx\", \"-y\", \"evil\", \"*\"]", "npx -y evil --more", true);
-    check("command = [\"npx\"]", "npx -y fine", false);
+    check("command = [\"server\"]", "exec:server -y fine", false);
     check("name = \"com.example/weather\"", SIGNED, true);
     check("name = \"com.example/weather@1.2.0\"", SIGNED, true);
     check("name = \"com.example/weather@1.2.1\"", SIGNED, false);
