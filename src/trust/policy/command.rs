@@ -184,8 +184,7 @@ impl<'a> Search<'a> {
             false => has_name || files.iter().any(|file| file.name == self.wanted),
         };
         let is_directory = word.contains('/') && self.command.cwd.join(word).is_dir();
-        by_name && !is_directory
-            || files.iter().any(|file| self.is_file(file, word))
+        by_name && !is_directory || files.iter().any(|file| self.is_file(file, word))
     }
 
     fn is_file(&self, file: &File, word: &str) -> bool {

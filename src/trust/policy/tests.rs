@@ -340,6 +340,9 @@ fn what_is_revoked_is_refused() {
         "{\"match\":{\"host\":\"x\"},\"since\":\"soon\"}",
         "{\"match\":{\"host\":\"x y\"}}",
         "{\"match\":{\"card_sha256\":\"no\"}}",
+        "{\"issued\":\"soon\"}",
+        "{\"match\":{\"host\":\"x\"}}\n{\"issued\":\"2025-05-01T00:00:00Z\"}",
+        "{\"issued\":\"2025-05-01T00:00:00Z\",\"match\":{\"host\":\"x\"}}",
     ] {
         mine(broken).check(SIGNED, "refused: user revocation_list");
     }
@@ -396,6 +399,41 @@ fn copies_of_lists_are_good_for_their_time() {
     World::new().user(&lax).check(SIGNED, "admitted");
 }
 
+/// Whoever answers for a host can give out a list of old, which is signed as well as the new one.
+#[test]
+fn a_list_from_the_network_never_gives_way_to_an_older_one() {
+    let url = "https://lists.example/revoked.jsonl";
+    let policy = format!(
+        "trusted_root = \"root.json\"\n[revocation]\nurls = [\"{url}\"]\npublic_key = \"key.pub\"\n"
+    );
+    let world = World::new().user(&policy);
+    let fetch = |name: &str| {
+        let bundle = vector(&format!("{name}.sigstore.json"));
+        store_list(url, vector(name), Some(bundle), &world.env()).unwrap();
+    };
+    fetch("revoked-before.jsonl");
+    world.check("https://a.evil.example/", "admitted");
+    fetch("revoked.jsonl");
+    world.check("https://a.evil.example/", "refused: user revoked");
+    fetch("revoked-before.jsonl");
+    for word in ["https://a.evil.example/", SIGNED] {
+        world.check(
+            word,
+            "it was issued at 2025-05-01T00:00:00Z, and one of 2025-06-01T12:00:00Z was used before",
+        );
+    }
+    fetch("revoked-sometime.jsonl");
+    world.check(SIGNED, "its first line does not say when it was issued");
+    fetch("revoked.jsonl");
+    world.check(SIGNED, "admitted");
+    // What cannot be read was not written by us.
+    let folder = world.scratch.path("h/.local/state/mcpmini/revocation");
+    let files = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let newest = files.filter(|path| path.extension().is_some_and(|end| end == "issued"));
+    newest.for_each(|path| fs::write(path, "x").unwrap());
+    world.check(SIGNED, "refused: user revocation_list");
+}
+
 /// What the parser says that it knows where it meets what it does not: the names in its words.
 fn expected_at(mistake: &str) -> Vec<String> {
     let (_, names) = mistake.split_once("expected ").unwrap();
@@ -406,7 +444,7 @@ fn expected_at(mistake: &str) -> Vec<String> {
 #[test]
 fn the_example_says_what_the_parser_knows() {
     assert_eq!(document::parse(EXAMPLE).map(drop), Ok(()));
-    assert_eq!(revocation::entries(EXAMPLE_LIST.as_bytes()).map(|list| list.len()), Ok(2));
+    assert_eq!(revocation::read(EXAMPLE_LIST.as_bytes()).map(|list| list.entries.len()), Ok(2));
     let is_name = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
     let said: Vec<&str> = EXAMPLE.split(|c| !is_name(c)).collect();
     let check = |policy: &str, at_least: usize| {
@@ -431,7 +469,7 @@ fn the_example_says_what_the_parser_knows() {
         check(&format!("[[allow]]\nkind = \"{kind}\"\nx = 1"), 1);
         assert!(EXAMPLE.contains(&format!("\nkind = \"{kind}\"\n")), "{kind}");
     }
-    let mistake = revocation::entries(b"{\"x\":1}").unwrap_err();
+    let mistake = revocation::read(b"{\"x\":1}").unwrap_err();
     for name in expected_at(&mistake) {
         assert!(EXAMPLE_LIST.contains(&format!("\"{name}\":")), "{name}");
     }
