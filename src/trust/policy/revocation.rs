@@ -62,9 +62,9 @@ pub(super) fn read(list: &[u8]) -> Result<Contents, String> {
                 contents.issued = Some(time(&issued).map_err(at)?);
             }
             _ => {
-                return Err(
-                    at("it says neither what is revoked nor, as the first, when".to_owned()),
-                );
+                return Err(at(
+                    "it says neither what is revoked nor, as the first, when".to_owned()
+                ));
             }
         }
     }
