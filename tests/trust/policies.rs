@@ -462,6 +462,50 @@ fn variables_that_are_taken_over_do_not_go_with_an_allowed_command() {
     assert!(check(&[&word, "--inherit-env"], "TOKEN"));
 }
 
+/// What a tag means today, the words of a rule do not say.
+#[test]
+fn an_image_without_its_hash_is_told() {
+    let scratch = home("");
+    for (name, mode, told_in_use) in [("mcp/time", "strict", true), ("mcp/time", "tofu", false)] {
+        scratch.write(
+            POLICY,
+            format!("mode = \"{mode}\"\n[[allow]]\nkind = \"command\"\ncommand = [\"docker\", \"run\", \"*\"]\n"),
+        );
+        let line = format!("exec:docker run {name}");
+        let check = |words: &[&str]| run(scratch.mcpmini(words).env("PATH", "/nowhere"));
+        let told = |err: &str| err.contains("but its words do not say which image runs");
+        let checked = check(&["policy", "check", &line, "--json"]);
+        assert_eq!(checked.code, 0, "{}", checked.err);
+        assert!(
+            told(&checked.err) && checked.out.contains("\"caveat\":\"its words"),
+            "{}",
+            checked.out
+        );
+        assert_eq!(told(&check(&["ping", &line]).err), told_in_use);
+        let pinned = check(&["policy", "check", &format!("{line}@sha256:00")]);
+        assert_eq!((pinned.code, &*pinned.err), (0, ""));
+    }
+}
+
+/// `policy check` contacts nobody, and says of when that is what it relies on.
+#[test]
+fn what_a_policy_relies_on_is_told() {
+    let scratch = home("");
+    copy_signed_card(&scratch);
+    assert_eq!(run(&mut scratch.mcpmini(REMEMBER_CARD)).code, 0);
+    let root = scratch.path("root.json");
+    scratch.write(".config/mcpmini/mine.jsonl", "");
+    scratch.write(
+        POLICY,
+        format!("trusted_root = {root:?}\nrequire_signature = true\n[revocation]\nfiles = [\"mine.jsonl\"]\n"),
+    );
+    let outcome =
+        run(&mut scratch.mcpmini(["policy", "check", "https://example.com/mcp", "--json"]));
+    let said: serde_json::Value = serde_json::from_str(&outcome.out).unwrap();
+    let relied = said["decisions"][0]["reliesOn"].to_string();
+    assert!(relied.contains("the card sha256:") && relied.contains("mine.jsonl"), "{relied}");
+}
+
 /// Whoever a `Host` header names answers, and not who the URL names.
 #[test]
 fn a_host_header_is_judged_as_the_url_is() {

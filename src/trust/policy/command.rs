@@ -13,7 +13,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::package::{RUNNERS, is_package, packages};
+use super::package::{RUNNERS, is_of_open_image, is_package, packages};
 use crate::config::StdioEndpoint;
 use crate::config::program::{follows_directory, follows_project};
 
@@ -72,6 +72,14 @@ impl Command {
     /// Whether the directory that it runs in decides which code that is.
     pub(super) fn follows_directory(&self) -> bool {
         follows_directory(&self.words) || follows_project(&self.words)
+    }
+
+    /// What nobody can tell from its words, if there is something: which image a tag means today.
+    pub(super) fn caveat(&self) -> Option<&'static str> {
+        is_of_open_image(&self.words).then_some(
+            "its words do not say which image runs, but what a tag means today; \
+             NAME@sha256:… would say it",
+        )
     }
 
     /// Whether it runs in that directory.

@@ -46,6 +46,7 @@ use std::path::Path;
 use self::copy::Copy;
 use self::decision::Said;
 use self::kept::name_and_version;
+use self::revocation::List;
 use self::rule::Match;
 use self::source::Policy;
 use self::subject::{Card, Listing, Place, Subject};
@@ -54,6 +55,7 @@ use crate::config::{
     Digest, Endpoint, Layer, OFFICIAL_REGISTRY, Overrides, Resolved, Server, Target,
 };
 use crate::env::Env;
+use crate::protocol::rfc3339;
 use crate::store::Fault;
 
 /// The longest list of what is revoked, in bytes.
@@ -139,6 +141,22 @@ pub fn store_list(
     Copy { list, bundle, fetched_at: seconds(env.now()) }.store(url, env)
 }
 
+/// The documents that a policy relies on, and of when they are.
+fn relied_on(subject: &Subject<'_>, lists: &[List], now: i64) -> Vec<String> {
+    let card = subject.card.as_ref().map(|card| {
+        let verified = rfc3339::format(now.saturating_sub(card.age));
+        format!(
+            "the card {}, kept, verified with its signer's documents of {verified}",
+            card.digest
+        )
+    });
+    let list = |list: &List| match list.fetched_at {
+        Some(time) => format!("the list {}, a copy of {}", list.name, rfc3339::format(time)),
+        None => format!("the list {}", list.name),
+    };
+    card.into_iter().chain(lists.iter().map(list)).collect()
+}
+
 impl Policy {
     fn judge(&self, asked: &Asked<'_>, env: &Env, now: i64) -> Result<Decision, PolicyError> {
         let server = asked.server;
@@ -160,7 +178,14 @@ impl Policy {
         let Said { admits, rule, line, why, by_signature } =
             self.document.rules.judge(&subject, &lists);
         let (layer, path) = (self.layer, self.path.clone());
-        Ok(Decision { layer, path, admits, rule, line, why, by_signature })
+        let relies_on = relied_on(&subject, &lists, now);
+        let is_by_words = admits && matches!(rule, Rule::Allow(_));
+        let caveat = match &subject.place {
+            Place::Command(command) if is_by_words => command.caveat(),
+            _ => None,
+        };
+        let mode = self.document.rules.mode;
+        Ok(Decision { layer, path, admits, rule, line, why, by_signature, relies_on, caveat, mode })
     }
 
     /// The entry of a registry that the server was added from, as a file says that this policy

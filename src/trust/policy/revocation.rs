@@ -13,8 +13,17 @@ pub(super) const LIST_LIMIT: usize = 4 << 20;
 pub(super) struct List {
     /// Its file or URL.
     pub(super) name: String,
+    /// When its copy was fetched, in seconds since 1970, if it is one.
+    pub(super) fetched_at: Option<i64>,
     /// What is revoked; else why that is not known, and so everything is refused.
     pub(super) entries: Result<Vec<Entry>, String>,
+}
+
+impl List {
+    /// A list that cannot be relied on.
+    pub(super) fn unread(name: String, why: String) -> List {
+        List { name, fetched_at: None, entries: Err(why) }
+    }
 }
 
 /// Something that is revoked.

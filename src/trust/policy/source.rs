@@ -154,25 +154,27 @@ impl Policy {
             match self.file_with_bundle(&path, wanted.is_some()) {
                 Ok(Some(Signed { list, bundle })) => {
                     let contents = self.contents(&list, bundle, wanted.as_ref(), now);
-                    read.push(List { name, entries: contents.map(|contents| contents.entries) });
+                    let entries = contents.map(|contents| contents.entries);
+                    read.push(List { name, fetched_at: None, entries });
                 }
                 Ok(None) if !lists.required => {}
-                Ok(None) => read.push(List { name, entries: Err("it is not there".to_owned()) }),
-                Err(fault) => read.push(List { name, entries: Err(fault.to_string()) }),
+                Ok(None) => read.push(List::unread(name, "it is not there".to_owned())),
+                Err(fault) => read.push(List::unread(name, fault.to_string())),
             }
         }
         for url in &lists.urls {
-            let entries = match Copy::recall(url, env) {
+            let name = url.clone();
+            read.push(match Copy::recall(url, env) {
                 Ok(Some(copy)) if copy.is_fresh(now, lists.max_age) => {
                     let contents = self.contents(&copy.list, copy.bundle, wanted.as_ref(), now);
-                    contents.and_then(|contents| newest(url, contents, env))
+                    let entries = contents.and_then(|contents| newest(url, contents, env));
+                    List { name, fetched_at: Some(copy.fetched_at), entries }
                 }
                 Ok(_) if !lists.required => continue,
-                Ok(Some(_)) => Err("the copy of it is too old".to_owned()),
-                Ok(None) => Err("there is no copy of it".to_owned()),
-                Err(fault) => Err(fault.to_string()),
-            };
-            read.push(List { name: url.clone(), entries });
+                Ok(Some(_)) => List::unread(name, "the copy of it is too old".to_owned()),
+                Ok(None) => List::unread(name, "there is no copy of it".to_owned()),
+                Err(fault) => List::unread(name, fault.to_string()),
+            });
         }
         Ok(read)
     }
