@@ -533,6 +533,9 @@ fn a_host_header_is_judged_as_the_url_is() {
     check(allow, "evil.example", false);
     check(&signed, "example.com", true);
     check(&signed, "evil.example", false);
+    scratch.write(POLICY, deny);
+    let socket = ["policy", "check", "unix:/run/s", "-H", "Host: evil.example"];
+    assert_eq!(run(&mut scratch.mcpmini(socket)).code, 8);
     // A definition can have one as well.
     scratch.write(POLICY, deny);
     let server = json!({ "url": "https://good.example/", "headers": { "Host": "${H}" } });

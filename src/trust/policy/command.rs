@@ -14,8 +14,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::package::{RUNNERS, is_of_open_image, is_package, packages};
+use super::subject::host_name;
 use crate::config::StdioEndpoint;
 use crate::config::program::{follows_directory, follows_project};
+use crate::net::Address;
 
 /// Programs that are many, and tell by the name that they are started under which one to be.
 const MANY: &[&str] =
@@ -72,6 +74,19 @@ impl Command {
     /// Whether the directory that it runs in decides which code that is.
     pub(super) fn follows_directory(&self) -> bool {
         follows_directory(&self.words) || follows_project(&self.words)
+    }
+
+    /// The hosts of the URLs that its words have: what is behind `mcp-remote URL` is a server as well.
+    pub(super) fn hosts(&self) -> Vec<String> {
+        let ends = |c: char| c.is_whitespace() || "'\"<>()|;,".contains(c);
+        let parts = self.words.iter().flat_map(|word| word.split(ends));
+        let authorities = parts.flat_map(|part| part.split("://").skip(1));
+        let addresses = authorities.filter_map(|authority| {
+            let authority = authority.split(['/', '?', '#']).next()?;
+            let host = authority.rsplit('@').next()?;
+            Address::parse(&format!("http://{host}/")).ok()
+        });
+        addresses.map(|address| host_name(address.host())).collect()
     }
 
     /// What nobody can tell from its words, if there is something: which image a tag means today.

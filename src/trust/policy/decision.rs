@@ -239,7 +239,7 @@ impl Rules {
         let Some(Card { verified, age, .. }) = &subject.card else {
             return Err(match &subject.place {
                 Place::Url { .. } => "no signed card of it is known".to_owned(),
-                Place::Socket(_) => "a socket has no signed card".to_owned(),
+                Place::Socket { .. } => "a socket has no signed card".to_owned(),
                 Place::Command(_) => "a command has no signed card".to_owned(),
             });
         };

@@ -173,6 +173,9 @@ fn allow(raw: RawAllow) -> Result<Allow, String> {
                 base.as_deref().unwrap_or(OFFICIAL_REGISTRY).trim_end_matches('/').to_owned();
             (Who::Registry { base, names: namespaces }, Vec::new())
         }
+        RawAllow::Socket { path } if !path.starts_with('/') => {
+            return Err(format!("path \"{path}\" is no absolute path"));
+        }
         RawAllow::Socket { path } => (Who::Socket { path }, Vec::new()),
     };
     let hosts = hosts.iter().map(|host| Host::parse(host)).collect::<Result<_, _>>()?;

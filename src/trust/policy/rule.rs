@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::super::signature::Signer;
 use super::command::Command;
-use super::subject::{Place, Subject, host_name};
+use super::subject::{Place, Subject, host_name, is_this_machine};
 use crate::config::quoting;
 
 /// Who may sign for, or be, which servers.
@@ -69,6 +69,13 @@ impl Host {
     }
 }
 
+impl Host {
+    /// Whether it matches a host, or both are this machine by another name or address.
+    fn reaches(&self, host: &str) -> bool {
+        self.matches(host) || is_this_machine(&self.0) && is_this_machine(host)
+    }
+}
+
 /// Whether a pattern means a name in a registry: `com.acme/weather`, or `com.acme/*`.
 fn is_listed(pattern: &str, name: &str) -> bool {
     match pattern.strip_suffix('*') {
@@ -88,7 +95,7 @@ impl Allow {
                 matches!(&subject.place, Place::Command(it) if it.is(words) && is_there(it))
             }
             Who::Socket { path } => {
-                matches!(&subject.place, Place::Socket(socket) if socket == path)
+                matches!(&subject.place, Place::Socket { path: it, .. } if it == path)
             }
             Who::Registry { base, names } => {
                 let listing = subject.listing.as_ref();
@@ -157,7 +164,7 @@ impl Allow {
         match &subject.place {
             _ if self.hosts.is_empty() => true,
             Place::Url { host, meant, .. } => at(host) && meant.as_ref().is_none_or(at),
-            Place::Socket(_) | Place::Command(_) => false,
+            Place::Socket { .. } | Place::Command(_) => false,
         }
     }
 }
@@ -246,12 +253,8 @@ impl Match {
     /// Whether what the server and its card claim to be is what is meant.
     fn meets_claims(&self, subject: &Subject<'_>) -> bool {
         let is_host = |text: &String| {
-            let Place::Url { host, meant, .. } = &subject.place else { return false };
-            let is_meant = |pattern: Host| {
-                let mut hosts = [Some(host), meant.as_ref()].into_iter().flatten();
-                hosts.any(|host| pattern.matches(host))
-            };
-            Host::parse(text).is_ok_and(is_meant)
+            let hosts = subject.place.hosts();
+            Host::parse(text).is_ok_and(|pattern| hosts.iter().any(|host| pattern.reaches(host)))
         };
         let is_command = |words: &Vec<String>| matches!(&subject.place, Place::Command(command) if command.runs(words));
         let card = subject.card.as_ref();

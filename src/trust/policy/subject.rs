@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use super::super::signature::{Refusal, Verified};
 use super::command::Command;
 use crate::config::{Digest, Endpoint, HttpEndpoint, Server};
-use crate::net::Address;
+use crate::net::{Address, embedded};
 
 /// A server that is about to be used.
 #[derive(Debug)]
@@ -48,7 +48,12 @@ pub(super) enum Place {
         meant: Option<String>,
     },
     /// Behind a socket of this machine.
-    Socket(String),
+    Socket {
+        /// Its path.
+        path: String,
+        /// The host that requests are said to be for, if a header says so.
+        meant: Option<String>,
+    },
     /// In a process to be started.
     Command(Command),
 }
@@ -74,9 +79,23 @@ impl Place {
         match &server.endpoint {
             Endpoint::Stdio(endpoint) => Place::Command(Command::of(endpoint)),
             Endpoint::Http(endpoint) => match &endpoint.socket {
-                Some(path) => Place::Socket(path.display().to_string()),
+                Some(path) => {
+                    let path = path.display().to_string();
+                    Place::Socket { path, meant: host_header(endpoint) }
+                }
                 None => Place::url(endpoint),
             },
+        }
+    }
+
+    /// The hosts that it is at, is said to be at, or that a command is told to go to.
+    pub(super) fn hosts(&self) -> Vec<String> {
+        match self {
+            Place::Url { host, meant, .. } => {
+                [Some(host), meant.as_ref()].into_iter().flatten().cloned().collect()
+            }
+            Place::Socket { meant, .. } => meant.iter().cloned().collect(),
+            Place::Command(command) => command.hosts(),
         }
     }
 
@@ -86,12 +105,16 @@ impl Place {
             return Place::Url { url: endpoint.url.clone(), host: String::new(), meant: None };
         };
         let host = host_name(address.host());
-        let mut headers = endpoint.headers.iter();
-        let meant = headers.find(|(name, _)| name.eq_ignore_ascii_case("host"));
-        let meant = meant.map(|(_, value)| host_name(without_port(value.expose().trim())));
-        let meant = meant.filter(|meant| *meant != host);
+        let meant = host_header(endpoint).filter(|meant| *meant != host);
         Place::Url { url: address.as_str().to_owned(), host, meant }
     }
+}
+
+/// The host that a header says that requests are for.
+fn host_header(endpoint: &HttpEndpoint) -> Option<String> {
+    let mut headers = endpoint.headers.iter();
+    let (_, value) = headers.find(|(name, _)| name.eq_ignore_ascii_case("host"))?;
+    Some(host_name(without_port(value.expose().trim())))
 }
 
 /// The host of a `Host` header (RFC 9110, section 7.2).
@@ -107,13 +130,18 @@ pub(in crate::trust) fn host_name(host: &str) -> String {
     let host = host.trim_end_matches('.').to_ascii_lowercase();
     let plain = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(&host);
     let Ok(address) = plain.parse::<IpAddr>() else { return host };
-    match address.to_canonical() {
+    match embedded(address) {
         // What is not specified leads to the machine itself.
         IpAddr::V4(address) if address.is_unspecified() => Ipv4Addr::LOCALHOST.to_string(),
         IpAddr::V6(address) if address.is_unspecified() => format!("[{}]", Ipv6Addr::LOCALHOST),
         IpAddr::V4(address) => address.to_string(),
         IpAddr::V6(address) => format!("[{address}]"),
     }
+}
+
+/// Whether a host is this machine, by its name or by one of its addresses.
+pub(super) fn is_this_machine(host: &str) -> bool {
+    Address::parse(&format!("http://{host}/")).is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]
@@ -131,6 +159,8 @@ mod tests {
         check("[::]", "[::1]");
         check("::1", "[::1]");
         check("[2001:DB8::0:1]", "[2001:db8::1]");
+        check("[64:ff9b::a00:5]", "10.0.0.5");
+        check("[2002:a00:5::]", "10.0.0.5");
     }
 
     #[test]

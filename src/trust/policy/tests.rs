@@ -145,6 +145,17 @@ fn what_is_denied_is_refused_in_every_mode() {
     check("host = \"*.evil.example\"", "https://a.b.evil.example/", true);
     check("host = \"*.evil.example\"", "https://evil.example/", false);
     check("host = \"*.evil.example\"", "https://notevil.example/", false);
+    // An address that stands for another one, and this machine under its names.
+    check("host = \"10.0.0.5\"", "http://[64:ff9b::a00:5]/", true);
+    check("host = \"localhost\"", "http://127.0.0.1:3000/", true);
+    check("host = \"127.0.0.1\"", "http://x.localhost/", true);
+    check("host = \"[::1]\"", "http://127.9.9.9/", true);
+    check("host = \"127.0.0.1\"", "https://localhost.example/", false);
+    // What a command is told to go to.
+    check("host = \"evil.example\"", "npx -y mcp-remote https://evil.example/sse", true);
+    check("host = \"*.evil.example\"", "npx x --url=wss://u:p@A.evil.example:8443", true);
+    check("host = \"10.0.0.5\"", "sh -c 'curl \"http://0xa000005/\"'", true);
+    check("host = \"evil.example\"", "exec:server https://example.com/evil.example", false);
     check("command = [\"npx\", \"-y\", \"evil\"]", "npx -y evil", true);
     check("command = [\"npx\", \"-y\", \"evil\"]", "npx -y evil --more", true);
     check("command = [\"npx\", \"-y\", \"evil\", \"*\"]", "npx -y evil --more", true);
@@ -502,6 +513,7 @@ fn a_policy_that_is_not_understood_admits_nothing() {
     check("[[allow]]\nkind = \"registry\"\nnamespaces = [\"com.*/x\"]", "is not com.example/*");
     check("[[allow]]\nkind = \"host\"\nhosts = []", "it names no hosts");
     check("[[allow]]\nkind = \"host\"", "missing field `hosts`");
+    check("[[allow]]\nkind = \"socket\"\npath = \"run/s\"", "\"run/s\" is no absolute path");
     check("[[allow]]\nkind = \"command\"\ncommand = [\"*\"]", "command names no program");
     check(
         "[[allow]]\nkind = \"command\"\ncommand = [\"x\"]\ncwd = \"y\"",
