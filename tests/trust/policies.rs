@@ -77,6 +77,8 @@ fn a_denied_program_is_denied_under_every_path_to_it() {
         "/usr/bin/env -S 'A=b evil --more'",
         "env '-iSDIR/other/harmless --more'",
         "env -S '\"evil\"'",
+        "env -S 'nice\\_evil\\_--more'",
+        "env -S 'nice\\tevil'",
         "env -C DIR/bin ./evil",
         "env PATH=DIR/other hard",
         "tini -- evil",
@@ -203,6 +205,7 @@ fn a_denied_package_is_denied_whoever_runs_it() {
         "npm exec -- evil-server",
         "pnpm dlx evil-server",
         "bunx evil-server",
+        "deno run -A npm:evil-server@1",
         "env npx evil-server",
         "sh -c 'npx --yes evil-server@2'",
         "unknown-starter npx evil-server",
@@ -318,6 +321,22 @@ fn what_was_added_from_a_registry_can_be_allowed() {
     assert!(check(ours, there.clone(), "user:s", &[]));
     assert!(!check(ours, entry("com.acme/x@1"), "user:s", &[]));
     assert!(!check(acme, there, "user:s", &[]));
+}
+
+/// What a registry calls a server can be denied, whatever the configuration calls it.
+#[test]
+fn what_was_added_from_a_registry_can_be_denied() {
+    let check = |name: &str, entry: &str| {
+        let scratch = home(&format!("[[deny]]\nname = \"{name}\"\n"));
+        let server = json!({ "command": "bin/fine", "registry": entry });
+        scratch.write("p/.mcp.json", json!({ "mcpServers": { "s": server } }).to_string());
+        let mut command = scratch.mcpmini(["policy", "check", "s"]);
+        run(command.current_dir(scratch.path("p"))).code
+    };
+    assert_eq!(check("com.evil/weather", "com.evil/weather@1.2.0"), 8);
+    assert_eq!(check("com.evil/weather@1.2.0", "com.evil/weather@1.2.0"), 8);
+    assert_eq!(check("com.evil/weather@1.2.1", "com.evil/weather@1.2.0"), 0);
+    assert_eq!(check("com.evil/weather", "com.good/weather@1.2.0"), 0);
 }
 
 /// Verifies the signed card of [`copy_signed_card`], and keeps who has signed it.

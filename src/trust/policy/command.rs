@@ -239,9 +239,8 @@ impl<'a> Search<'a> {
 
 /// The words of a text: it may be one, or a script in whatever language that has them somewhere.
 fn words(text: &str) -> Vec<String> {
-    let bare = bare_words(text);
     let mut words = vec![text.to_owned()];
-    for word in [pieces(text), bare].into_iter().flatten() {
+    for word in [pieces(text), bare_words(text), escaped_words(text)].into_iter().flatten() {
         // `-Sprogram`, `-iSprogram`
         if word.starts_with('-') && !word.starts_with("--") {
             words.extend(word.char_indices().skip(1).map(|(at, _)| word[at..].to_owned()));
@@ -257,6 +256,13 @@ fn words(text: &str) -> Vec<String> {
 fn bare_words(text: &str) -> Vec<String> {
     let bare: String = text.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
     pieces(&bare)
+}
+
+/// The words of a text in which blanks are written as escapes: `nice\_program`.
+fn escaped_words(text: &str) -> Vec<String> {
+    let parts = text.split('\\').enumerate();
+    let parts = parts.map(|(at, part)| if at == 0 { part } else { part.get(1..).unwrap_or("") });
+    pieces(&parts.collect::<Vec<_>>().join(" "))
 }
 
 /// A text at all the signs that are in no name of a program or a package. URLs are left out.

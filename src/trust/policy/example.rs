@@ -51,7 +51,8 @@ namespaces = ["com.example/*", "io.github.acme/weather"]
 base = "https://registry.example.com"     # usually the official registry
 
 [[deny]]                    # whatever has all of these properties
-name = "weather@1.2.0"      # configured or in the card; @VERSION optional
+name = "weather@1.2.0"      # configured, in the card or in the registry it was
+                            # added from; @VERSION optional
 host = "*.example.net"
 
 [[deny]]

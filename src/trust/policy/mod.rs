@@ -173,8 +173,9 @@ impl Policy {
         let steered_by = self.steering(asked);
         let directory_is_believed = self.believes_directory(asked);
         let listing = self.listing(asked);
-        let name = &server.name;
-        let subject = Subject { name, place, card, steered_by, directory_is_believed, listing };
+        let (name, entry) = (&server.name, asked.resolved.definition.registry.as_deref());
+        let subject =
+            Subject { name, place, card, steered_by, directory_is_believed, listing, entry };
         let Said { admits, rule, line, why, by_signature } =
             self.document.rules.judge(&subject, &lists);
         let (layer, path) = (self.layer, self.path.clone());

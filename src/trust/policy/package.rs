@@ -19,6 +19,7 @@ pub(super) const RUNNERS: &[(&[&str], Kind)] = &[
     (&["pnpm", "dlx"], Kind::Npm),
     (&["yarn", "dlx"], Kind::Npm),
     (&["bun", "x"], Kind::Npm),
+    (&["deno", "run"], Kind::Npm),
     (&["uvx"], Kind::Pypi),
     (&["uv", "tool", "run"], Kind::Pypi),
     (&["uv", "run"], Kind::Pypi),

@@ -175,7 +175,7 @@ impl Allow {
 pub(super) struct Match {
     /// `example.com`, or `*.example.com` for the hosts below it.
     pub(super) host: Option<String>,
-    /// The name in the configuration or in the card; `NAME@VERSION` for one version.
+    /// The name in the configuration, in the card or in the registry; `NAME@VERSION` for one version.
     pub(super) name: Option<String>,
     pub(super) command: Option<Vec<String>>,
     /// The identity of the signer.
@@ -266,7 +266,11 @@ impl Match {
             let claimed = card.and_then(|card| card.name.as_deref());
             let is_version =
                 version.is_none() || card.and_then(|card| card.version.as_deref()) == version;
-            (subject.name == name || claimed == Some(name)) && is_version
+            let is_entry = subject.entry.is_some_and(|entry| {
+                let (entry, its_version) = entry.split_once('@').unwrap_or((entry, ""));
+                entry == name && version.is_none_or(|version| version == its_version)
+            });
+            is_entry || (subject.name == name || claimed == Some(name)) && is_version
         };
         let is_card = |text: &String| {
             card.is_some_and(|card| card.digest.hex() == hexadecimal(text).unwrap_or_default())

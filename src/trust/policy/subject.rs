@@ -21,8 +21,10 @@ pub(super) struct Subject<'a> {
     pub(super) steered_by: Option<String>,
     /// Whether somebody whom the policy believes has chosen the directory that its command runs in.
     pub(super) directory_is_believed: bool,
-    /// The entry of a registry that it was added from.
+    /// The entry of a registry that it was added from, where that is believed.
     pub(super) listing: Option<Listing>,
+    /// The same as a file says it, whoever has written that: `com.example/weather@1.2.0`.
+    pub(super) entry: Option<&'a str>,
 }
 
 /// An entry of a registry.
