@@ -134,6 +134,8 @@ fn a_denied_program_is_denied_whoever_starts_it() {
         "unknown-starter other/../other/harmless",
         "unknown-starter -C DIR/other harmless",
         "sh -c 'cd DIR/other && ./harmless'",
+        "sh -c 'cd other && ./harmless'",
+        "find DIR/other -name harmless -exec {} ;",
         "env --chdir=DIR/other ./harmless",
         "env PATH=/nowhere:DIR/other harmless",
         "sh -c '~/bin/evil'",

@@ -183,8 +183,7 @@ impl<'a> Search<'a> {
     fn new(command: &'a Command, wanted: &'a str, words: &BTreeSet<String>) -> Search<'a> {
         let paths = [&command.path, OsStr::new(USUAL)];
         let files = paths.into_iter().filter_map(|path| command.file(wanted, path)).collect();
-        let named = words.iter().filter(|word| word.contains('/') || word.starts_with('.'));
-        let named = named.map(|word| command.cwd.join(word));
+        let named = words.iter().map(|word| command.cwd.join(word));
         let directories: Vec<PathBuf> = named.filter(|path| path.is_dir()).collect();
         let places =
             words.len() * (directories.len() + std::env::split_paths(&command.path).count());

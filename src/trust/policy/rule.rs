@@ -1,6 +1,7 @@
 //! The rules of a policy, and what they match.
 
 use std::fmt;
+use std::net::Ipv6Addr;
 use std::path::PathBuf;
 
 use serde::Deserialize;
@@ -9,6 +10,7 @@ use super::super::signature::Signer;
 use super::command::Command;
 use super::subject::{Place, Subject, host_name, is_this_machine};
 use crate::config::quoting;
+use crate::net::Address;
 
 /// Who may sign for, or be, which servers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,12 +55,17 @@ pub(super) struct Host(String);
 impl Host {
     /// Reads a host. It is compared without regard to case and to a dot at its end.
     pub(super) fn parse(text: &str) -> Result<Host, String> {
-        let name = text.strip_prefix("*.").unwrap_or(text);
-        let is_host = |c: char| c.is_ascii_alphanumeric() || "-._:[]".contains(c);
-        match name.is_empty() || name.starts_with('.') || !name.chars().all(is_host) {
-            true => Err(format!("\"{text}\" is no host; write example.com or *.example.com")),
-            false => Ok(Host(host_name(text))),
-        }
+        let (below, name) = text.strip_prefix("*.").map_or(("", text), |name| ("*.", name));
+        let name = name.parse().map_or_else(|_| name.to_owned(), |ip: Ipv6Addr| format!("[{ip}]"));
+        let is_of_host = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+        let is_host = name.starts_with('[') && name.ends_with(']')
+            || !name.starts_with('.') && name.chars().all(is_of_host);
+        // An address has more spellings than one in a rule, too.
+        let address = Address::parse(&format!("http://{name}/")).ok().filter(|_| is_host);
+        let address = address.ok_or_else(|| {
+            format!("\"{text}\" is no host; write example.com or *.example.com, without a port")
+        })?;
+        Ok(Host(format!("{below}{}", host_name(address.host()))))
     }
 
     pub(super) fn matches(&self, host: &str) -> bool {
@@ -205,8 +212,9 @@ impl Match {
         if *self == Match::default() {
             return Err("it says nothing about what is meant".to_owned());
         }
-        if self.command.as_ref().is_some_and(Vec::is_empty) {
-            return Err("command has no words".to_owned());
+        self.command.as_deref().map_or(Ok(()), check_command)?;
+        if let Some(name) = self.name.as_ref().filter(|name| name.starts_with('@')) {
+            return Err(format!("name \"{name}\" has nothing before the @"));
         }
         for (name, digits) in [
             ("spki_sha256", &self.spki_sha256),
@@ -214,7 +222,10 @@ impl Match {
             ("certificate_serial", &self.certificate_serial),
         ] {
             if let Some(digits) = digits {
-                hexadecimal(digits).map_err(|reason| format!("{name} {reason}"))?;
+                let digits = hexadecimal(digits).map_err(|reason| format!("{name} {reason}"))?;
+                if name.ends_with("sha256") && digits.len() != 64 {
+                    return Err(format!("{name} has not 64 digits"));
+                }
             }
         }
         self.host.as_deref().map_or(Ok(()), |host| Host::parse(host).map(drop))
@@ -303,6 +314,18 @@ impl Match {
             && same(&self.did, did)
             && digits(&self.spki_sha256, key.as_deref())
             && digits(&self.certificate_serial, certificate.map(|it| it.serial.as_str()))
+    }
+}
+
+/// Makes sure that the words of a rule can be those of a command.
+pub(super) fn check_command(words: &[String]) -> Result<(), String> {
+    match words.split_last() {
+        None => Err("command has no words".to_owned()),
+        Some(_) if words[0] == "*" => Err("command names no program".to_owned()),
+        Some((_, beginning)) if beginning.iter().any(|word| word == "*") => {
+            Err("in command, \"*\" is only the last word".to_owned())
+        }
+        Some(_) => Ok(()),
     }
 }
 

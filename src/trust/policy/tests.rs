@@ -147,6 +147,7 @@ fn what_is_denied_is_refused_in_every_mode() {
     check("host = \"*.evil.example\"", "https://notevil.example/", false);
     // An address that stands for another one, and this machine under its names.
     check("host = \"10.0.0.5\"", "http://[64:ff9b::a00:5]/", true);
+    check("host = \"0xA000005\"", "http://10.0.0.5/", true);
     check("host = \"localhost\"", "http://127.0.0.1:3000/", true);
     check("host = \"127.0.0.1\"", "http://x.localhost/", true);
     check("host = \"[::1]\"", "http://127.9.9.9/", true);
@@ -501,6 +502,16 @@ fn a_policy_that_is_not_understood_admits_nothing() {
     check("[[deny]]\nhost = \"a.*.b\"", "is no host");
     check("[[deny]]\ncard_sha256 = \"xyz\"", "card_sha256 \"xyz\" is not hexadecimal");
     check("[[deny]]\ncommand = []", "command has no words");
+    // What could never match would be no rule.
+    check("[[deny]]\nhost = \"a.example:8443\"", "\"a.example:8443\" is no host");
+    check("[[deny]]\nhost = \"[::1]:80\"", "is no host");
+    check("[[allow]]\nkind = \"host\"\nhosts = [\"a.example:8443\"]", "is no host");
+    check("[[deny]]\ncommand = [\"*\"]", "command names no program");
+    check("[[deny]]\ncommand = [\"npx\", \"*\", \"x\"]", "\"*\" is only the last word");
+    check("[[allow]]\nkind = \"command\"\ncommand = [\"a\", \"*\", \"x\"]", "is only the last");
+    check("[[deny]]\nname = \"@1.2.0\"", "name \"@1.2.0\" has nothing before the @");
+    check("[[deny]]\ncard_sha256 = \"00\"", "card_sha256 has not 64 digits");
+    check("[[deny]]\nspki_sha256 = \"00\"", "spki_sha256 has not 64 digits");
     check("cross_domain = \"maybe\"", "unknown variant `maybe`");
     check(
         "[[allow]]\nhosts = [\"x\"]",
