@@ -13,8 +13,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use super::host::host_name;
 use super::package::{RUNNERS, is_of_open_image, is_package, packages};
-use super::subject::host_name;
 use crate::config::StdioEndpoint;
 use crate::config::program::{follows_directory, follows_project};
 use crate::net::Address;
@@ -135,10 +135,24 @@ impl Command {
     fn runs_package(&self, rule: &[String], search: &Search<'_>) -> bool {
         let Some((kind, wanted)) = packages(rule) else { return false };
         let Some(wanted) = wanted.first() else { return false };
+        let runners = RUNNERS.iter().map(|(words, _)| words[0]);
+        let files = runners.clone().filter_map(|name| Some((name, self.file(name, &self.path)?)));
+        let files: Vec<(&str, File)> = files.collect();
+        // The usual name of what runs packages, if a word is that.
+        let usual = |word: &str| {
+            let is_word = |name: &&str| *name == base(word);
+            let found = runners.clone().find(is_word).or_else(|| {
+                let meant = search.files_of(word);
+                let same = files.iter().find(|(_, it)| meant.iter().any(|file| file.id == it.id));
+                same.map(|(name, _)| *name)
+            });
+            found.map(str::to_owned)
+        };
         let texts = self.words.iter().chain(&self.variables).map(|text| bare_words(text));
         std::iter::once(self.words.clone()).chain(texts).any(|mut words| {
             (0..words.len()).any(|from| {
-                words[from] = search.as_runner(&words[from]);
+                let runner = usual(&words[from]);
+                words[from] = runner.unwrap_or_else(|| words[from].clone());
                 packages(&words[from..]).is_some_and(|(other, names)| {
                     kind == other && names.iter().any(|name| is_package(kind, wanted, name))
                 })
@@ -221,18 +235,6 @@ impl<'a> Search<'a> {
         let usual = self.command.file(word, &self.command.path);
         let named = self.directories.iter().filter_map(|it| File::at(&it.join(word)));
         usual.into_iter().chain(named).collect()
-    }
-
-    /// The usual name of what runs packages, if a word is that.
-    fn as_runner(&self, word: &str) -> String {
-        let names = || RUNNERS.iter().map(|(words, _)| words[0]);
-        let files = self.files_of(word);
-        let is_file = |name: &&str| {
-            let runner = self.command.file(name, &self.command.path);
-            runner.is_some_and(|runner| files.iter().any(|file| file.id == runner.id))
-        };
-        let known = names().find(|name| *name == base(word)).or_else(|| names().find(is_file));
-        known.unwrap_or(word).to_owned()
     }
 }
 

@@ -6,7 +6,8 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::decision::{CrossDomain, DAY, Mode, Rules};
-use super::rule::{Allow, Host, Identity, Match, Who, check_command, hexadecimal};
+use super::host::Host;
+use super::rule::{Allow, Identity, Match, Who, check_command, hexadecimal};
 use super::source::{Document, ListSigner, Lists, Mistake};
 use crate::config::OFFICIAL_REGISTRY;
 

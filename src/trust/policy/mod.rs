@@ -23,6 +23,7 @@ mod document;
 #[path = "unread.rs"]
 mod document;
 mod example;
+mod host;
 mod kept;
 mod package;
 mod revocation;
@@ -36,9 +37,9 @@ mod tests;
 
 pub use decision::{CrossDomain, Decision, Mode, Rule};
 pub use example::{EXAMPLE, EXAMPLE_LIST};
+pub(super) use host::host_name;
 pub use kept::{Kept, Unkept, seconds};
 pub use source::PolicyError;
-pub(super) use subject::host_name;
 
 use std::ffi::OsStr;
 use std::path::Path;

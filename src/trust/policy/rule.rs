@@ -1,16 +1,15 @@
 //! The rules of a policy, and what they match.
 
 use std::fmt;
-use std::net::Ipv6Addr;
 use std::path::PathBuf;
 
 use serde::Deserialize;
 
 use super::super::signature::Signer;
 use super::command::Command;
-use super::subject::{Place, Subject, host_name, is_this_machine};
+use super::host::Host;
+use super::subject::{Place, Subject};
 use crate::config::quoting;
-use crate::net::Address;
 
 /// Who may sign for, or be, which servers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,41 +45,6 @@ pub(super) enum Identity {
     Exact(String),
     /// All that begin so. It ends at a boundary, `/` or `@`.
     Prefix(String),
-}
-
-/// A host, or with `*.` before it the hosts below it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Host(String);
-
-impl Host {
-    /// Reads a host. It is compared without regard to case and to a dot at its end.
-    pub(super) fn parse(text: &str) -> Result<Host, String> {
-        let (below, name) = text.strip_prefix("*.").map_or(("", text), |name| ("*.", name));
-        let name = name.parse().map_or_else(|_| name.to_owned(), |ip: Ipv6Addr| format!("[{ip}]"));
-        let is_of_host = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
-        let is_host = name.starts_with('[') && name.ends_with(']')
-            || !name.starts_with('.') && name.chars().all(is_of_host);
-        // An address has more spellings than one in a rule, too.
-        let address = Address::parse(&format!("http://{name}/")).ok().filter(|_| is_host);
-        let address = address.ok_or_else(|| {
-            format!("\"{text}\" is no host; write example.com or *.example.com, without a port")
-        })?;
-        Ok(Host(format!("{below}{}", host_name(address.host()))))
-    }
-
-    pub(super) fn matches(&self, host: &str) -> bool {
-        match self.0.strip_prefix('*') {
-            Some(suffix) => host.len() > suffix.len() && host.ends_with(suffix),
-            None => self.0 == host,
-        }
-    }
-}
-
-impl Host {
-    /// Whether it matches a host, or both are this machine by another name or address.
-    fn reaches(&self, host: &str) -> bool {
-        self.matches(host) || is_this_machine(&self.0) && is_this_machine(host)
-    }
 }
 
 /// Whether a pattern means a name in a registry: `com.acme/weather`, or `com.acme/*`.
@@ -366,7 +330,7 @@ impl fmt::Display for Allow {
             }
         }
         if !self.hosts.is_empty() {
-            let hosts: Vec<&str> = self.hosts.iter().map(|host| host.0.as_str()).collect();
+            let hosts: Vec<String> = self.hosts.iter().map(Host::to_string).collect();
             write!(f, ", at {}", hosts.join(" "))?;
         }
         Ok(())

@@ -1,11 +1,10 @@
 //! What a policy judges: a server that is about to be used.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-
 use super::super::signature::{Refusal, Verified};
 use super::command::Command;
+use super::host::{host_name, without_port};
 use crate::config::{Digest, Endpoint, HttpEndpoint, Server};
-use crate::net::{Address, embedded};
+use crate::net::Address;
 
 /// A server that is about to be used.
 #[derive(Debug)]
@@ -117,61 +116,4 @@ fn host_header(endpoint: &HttpEndpoint) -> Option<String> {
     let mut headers = endpoint.headers.iter();
     let (_, value) = headers.find(|(name, _)| name.eq_ignore_ascii_case("host"))?;
     Some(host_name(without_port(value.expose().trim())))
-}
-
-/// The host of a `Host` header (RFC 9110, section 7.2).
-fn without_port(value: &str) -> &str {
-    let end =
-        if value.starts_with('[') { value.find(']').map(|at| at + 1) } else { value.find(':') };
-    &value[..end.unwrap_or(value.len())]
-}
-
-/// A host in the one spelling that rules and servers are compared in: lower case, no dot at its end,
-/// and of an address that leads to the same machine in several ways the plainest one.
-pub(in crate::trust) fn host_name(host: &str) -> String {
-    let host = host.trim_end_matches('.').to_ascii_lowercase();
-    let plain = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(&host);
-    let Ok(address) = plain.parse::<IpAddr>() else { return host };
-    match embedded(address) {
-        // What is not specified leads to the machine itself.
-        IpAddr::V4(address) if address.is_unspecified() => Ipv4Addr::LOCALHOST.to_string(),
-        IpAddr::V6(address) if address.is_unspecified() => format!("[{}]", Ipv6Addr::LOCALHOST),
-        IpAddr::V4(address) => address.to_string(),
-        IpAddr::V6(address) => format!("[{address}]"),
-    }
-}
-
-/// Whether a host is this machine, by its name or by one of its addresses.
-pub(super) fn is_this_machine(host: &str) -> bool {
-    Address::parse(&format!("http://{host}/")).is_ok_and(|address| address.is_loopback())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_machine_has_one_spelling() {
-        let check = |host: &str, expected: &str| assert_eq!(host_name(host), expected, "{host}");
-        check("Example.COM.", "example.com");
-        check("*.Example.com", "*.example.com");
-        check("127.0.0.1", "127.0.0.1");
-        check("[::ffff:127.0.0.1]", "127.0.0.1");
-        check("0.0.0.0", "127.0.0.1");
-        check("[::]", "[::1]");
-        check("::1", "[::1]");
-        check("[2001:DB8::0:1]", "[2001:db8::1]");
-        check("[64:ff9b::a00:5]", "10.0.0.5");
-        check("[2002:a00:5::]", "10.0.0.5");
-    }
-
-    #[test]
-    fn a_header_names_a_host_and_perhaps_a_port() {
-        let check = |value: &str, host: &str| assert_eq!(without_port(value), host);
-        check("h.example", "h.example");
-        check("h.example:8443", "h.example");
-        check("[::1]:80", "[::1]");
-        check("[::1", "[::1");
-        check("", "");
-    }
 }
