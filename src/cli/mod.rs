@@ -49,6 +49,7 @@ mod progress;
 mod prompts;
 mod questions;
 mod read;
+mod redaction;
 mod replay;
 mod requests;
 mod resources;
@@ -79,6 +80,7 @@ use self::args::stop::Farewell;
 use self::args::{Command, Stop, parse};
 use self::errors::Error;
 use self::exit::Exit;
+use self::redaction::Redaction;
 use self::run::Run;
 use self::terminal::Stream;
 use crate::env::Env;
@@ -104,7 +106,13 @@ pub fn main(env: &Env) -> Exit {
     });
     match understood {
         Ok((invocation, settings)) => carry_out(&Run::new(&invocation, settings, env)),
-        Err(stop) => say_farewell(&stop.farewell(&variable, Stream::is_terminal)),
+        Err(stop) => {
+            let mut farewell = stop.farewell(&variable, Stream::is_terminal);
+            if farewell.exit != Exit::Ok {
+                farewell.text = Redaction::of_words(&env.args).apply(&farewell.text).into_owned();
+            }
+            say_farewell(&farewell)
+        }
     }
 }
 

@@ -399,7 +399,11 @@ impl Work<'_, '_> {
 
     /// Notes the outcome of a line.
     fn note(&mut self, line: &Line, took: Duration, outcome: &Outcome) {
-        self.output.push(line.place, outcome.text(line, took));
+        let shown = match outcome {
+            Outcome::Failed(error) => &Outcome::Failed(self.run.redaction.error(error.clone())),
+            data => data,
+        };
+        self.output.push(line.place, shown.text(line, took));
         if self.verdict.add(line, outcome) && !self.keep_going {
             self.stop.get_or_insert(Stop::Failure);
         }
