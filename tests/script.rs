@@ -68,6 +68,20 @@ fn exit_2_usage_and_nothing_is_sent() {
 }
 
 #[test]
+fn exit_2_names_the_server_the_tool_and_what_to_do() {
+    for (words, fault) in [
+        (&["add", "a=1", "b=x"][..], "b: expected number, found \"x\""),
+        (&["add", "a=1"], "missing: b"),
+    ] {
+        let outcome = call(words);
+        check(&outcome, 2, "");
+        let told = format!("demo-server' : arguments of the tool \"add\": {fault}");
+        assert!(outcome.err.contains(&told), "{}", outcome.err);
+        assert!(outcome.err.contains("nothing was sent; what it takes: mcpmini schema"));
+    }
+}
+
+#[test]
 fn exit_3_error_of_the_server() {
     let scratch = Scratch::new();
     check(&run(&mut scratch.mcpmini(["rpc", &demo(""), "no/such/method"])), 3, "");
@@ -97,6 +111,19 @@ fn exit_4_unreachable() {
     check(&demo("--fault exit"), "the database is not there");
     check(&http_server(|_| answer("503 Service Unavailable", "")), "503");
     check(&http_server(|_| answer("429 Too Many Requests", "")), "429");
+}
+
+/// What a gateway shows to people is no message for a terminal.
+#[test]
+fn of_a_page_only_its_title_is_shown() {
+    let scratch = Scratch::new();
+    let page = "<!DOCTYPE html><html><head><title>It is\nnot here</title></head><p>x</html>";
+    let server = http_server(move |_| answer("403 Forbidden", page));
+    let outcome = run(&mut scratch.mcpmini(["call", &server, "echo", "{}"]));
+    assert_eq!(outcome.code, 7, "{}", outcome.err);
+    let told = "HTTP 403: Forbidden, a page with the title \"It is not here\"";
+    assert!(outcome.err.contains(told), "{}", outcome.err);
+    assert!(!outcome.err.contains('<'), "{}", outcome.err);
 }
 
 #[test]

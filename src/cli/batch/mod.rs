@@ -276,7 +276,8 @@ impl Work<'_, '_> {
             return Err(call::needs_schema(name));
         }
         if let Some(name) = tool.filter(|_| self.judges && request.is_judged) {
-            self.tools.check(name, request.arguments())?;
+            let checked = self.tools.check(name, request.arguments());
+            checked.map_err(|unfit| call::unfit_arguments(&unfit, name, &self.contact))?;
         }
         let connection = tool.and_then(|name| self.contact.bond(name));
         let tool = tool.and_then(|name| self.tools.named(name));
