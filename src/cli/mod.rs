@@ -78,12 +78,13 @@ use smol::LocalExecutor;
 
 use self::args::stop::Farewell;
 use self::args::{Command, Stop, parse};
-use self::errors::Error;
+use self::errors::{Error, Phase};
 use self::exit::Exit;
 use self::redaction::Redaction;
 use self::run::Run;
 use self::terminal::Stream;
 use crate::env::Env;
+use crate::env::room::is_room_for;
 use crate::env::streams::ENDLESS;
 use crate::reactor;
 
@@ -122,6 +123,12 @@ pub fn main(env: &Env) -> Exit {
 fn carry_out(run: &Run<'_>) -> Exit {
     let executor = LocalExecutor::new();
     let outcome = begin(run).and_then(|()| {
+        if !is_room_for(1) {
+            let error = Error::new(Exit::Unreachable, "too many open files");
+            return Err(error
+                .phase(Phase::Start)
+                .hint("ulimit -n says how many files may be open"));
+        }
         let work = async {
             policy::prepare(run).await?;
             work(run, &executor).await

@@ -5,6 +5,7 @@
 
 mod directories;
 pub mod ending;
+pub mod room;
 mod secret;
 pub mod signals;
 pub mod streams;
