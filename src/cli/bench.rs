@@ -139,8 +139,10 @@ struct Tally {
     took: Duration,
     /// How long each call took that was answered.
     latencies: Vec<Duration>,
-    /// How many calls failed, by the class of the error.
+    /// How many calls failed, by the class of the error, but for those that were lost.
     failed: BTreeMap<&'static str, usize>,
+    /// Of how many calls nobody knows whether they have run: the connection was lost.
+    lost: usize,
     /// The number of the first call that failed, and why.
     first: Option<(usize, Error)>,
 }
@@ -155,7 +157,10 @@ impl Tally {
             self.latencies.push(took);
             return false;
         };
-        *self.failed.entry(error.exit.class()).or_default() += 1;
+        match error.exit {
+            Exit::Lost => self.lost += 1,
+            other => *self.failed.entry(other.class()).or_default() += 1,
+        }
         if self.first.as_ref().is_none_or(|(first, _)| number < *first) {
             self.first = Some((number, error));
         }
@@ -182,6 +187,9 @@ impl Tally {
         for (class, count) in &self.failed {
             row("failed", format!("{count} ({class})"));
         }
+        if 0 < self.lost {
+            row("lost", format!("{} (they may have run)", self.lost));
+        }
         row("opened in", format!("{:.3} ms", self.opened.as_secs_f64() * 1e3));
         row("took", format!("{:.3} s", self.took.as_secs_f64()));
         row("throughput", format!("{:.1} calls/s", self.per_second()));
@@ -203,6 +211,7 @@ impl Tally {
         let mut members = Members::new();
         members.push("answered", &self.latencies.len().to_string());
         members.push("failed", &failed.finish());
+        members.push("lost", &self.lost.to_string());
         members.push("jobs", &self.jobs.to_string());
         members.push("openedMs", &format!("{:.3}", self.opened.as_secs_f64() * 1e3));
         members.push("seconds", &format!("{:.6}", self.took.as_secs_f64()));
@@ -253,16 +262,17 @@ mod tests {
         }
         assert!(tally.add(5, Duration::ZERO, Some(Error::new(Exit::Rpc, "later"))));
         assert!(tally.add(4, Duration::ZERO, Some(Error::new(Exit::Rpc, "first"))));
+        assert!(tally.add(6, Duration::ZERO, Some(Error::new(Exit::Lost, "gone"))));
         assert_eq!(tally.first.as_ref().unwrap().1.message, "first");
         assert_eq!(
             tally.text(),
             "calls       3 answered, 2 at a time\nfailed      2 (rpc_error)\n\
-             opened in   1.500 ms\ntook        0.500 s\nthroughput  6.0 calls/s\n\
+             lost        1 (they may have run)\nopened in   1.500 ms\ntook        0.500 s\nthroughput  6.0 calls/s\n\
              p50         2.000 ms\np90         3.000 ms\np99         3.000 ms\nmax         3.000 ms\n"
         );
         assert_eq!(
             tally.json(),
-            "{\"answered\":3,\"failed\":{\"rpc_error\":2},\"jobs\":2,\"openedMs\":1.500,\
+            "{\"answered\":3,\"failed\":{\"rpc_error\":2},\"lost\":1,\"jobs\":2,\"openedMs\":1.500,\
              \"seconds\":0.500000,\"perSecond\":6.0,\
              \"ms\":{\"p50\":2.000,\"p90\":3.000,\"p99\":3.000,\"max\":3.000}}"
         );

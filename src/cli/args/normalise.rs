@@ -208,6 +208,7 @@ impl Reader<'_> {
             (Wanted::Command(name), Some(tail)) if WITH_TAIL.contains(name) => normal.tail = tail,
             (_, tail) => normal.words.extend(tail.into_iter().flatten()),
         }
+        self.read_as_schema(&normal);
         self.sort(&mut normal);
         self.explain(&normal);
         (normal, if wants_help { None } else { self.mistake })
@@ -228,6 +229,21 @@ impl Reader<'_> {
                 let given = word.to_owned();
                 self.mistake(UsageError::UnknownCommand { given, suggestion });
             }
+        }
+    }
+
+    /// `schema … --output`, without a form: the schema of the output is wanted.
+    fn read_as_schema(&mut self, normal: &Normal) {
+        let lacks_form = matches!(
+            self.mistake,
+            Some(
+                UsageError::NoValue { flag: "--output", .. }
+                    | UsageError::FlagAsValue { flag: "--output", .. }
+            )
+        );
+        if lacks_form && normal.wanted == Wanted::Command("schema") {
+            self.mistake = None;
+            self.given.push(Given { flag: "--output-schema", value: None });
         }
     }
 
