@@ -84,9 +84,8 @@ use self::redaction::Redaction;
 use self::run::Run;
 use self::terminal::Stream;
 use crate::env::Env;
-use crate::env::room::is_room_for;
 use crate::env::streams::ENDLESS;
-use crate::reactor;
+use crate::reactor::{self, is_room_for};
 
 /// Does what the command line says; tells how the program ends.
 pub fn main(env: &Env) -> Exit {

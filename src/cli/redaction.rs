@@ -16,6 +16,7 @@ use crate::env::Secret;
 use crate::protocol::json;
 use crate::protocol::mask::{self, Author, MASK};
 
+use super::args::Command;
 use super::errors::Error;
 
 /// The shortest secret that is looked for in texts, in bytes: a shorter one may be a part of a word.
@@ -166,6 +167,28 @@ impl Known {
         }
         replacements.sort_by_key(|(secret, _)| std::cmp::Reverse(secret.len()));
         replacements
+    }
+}
+
+/// Whether the answer of a command is what we say about a server, and not what a server says: then
+/// nothing that is secret is in it.
+pub(super) fn is_ours(command: &Command) -> bool {
+    match command {
+        Command::Servers(_)
+        | Command::Doctor(_)
+        | Command::Approve(_)
+        | Command::Trust(_)
+        | Command::Lock(_)
+        | Command::Policy(_)
+        | Command::Login(_)
+        | Command::Logout(_)
+        | Command::Discover(_)
+        | Command::Card(_)
+        | Command::Add(_)
+        | Command::Remove(_)
+        | Command::Config(_)
+        | Command::Cache(_) => true,
+        _ => command.is_dry_run(),
     }
 }
 

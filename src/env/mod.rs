@@ -5,7 +5,6 @@
 
 mod directories;
 pub mod ending;
-pub mod room;
 mod secret;
 pub mod signals;
 pub mod streams;

@@ -27,9 +27,9 @@ use super::reasons::{self, Agent, Mark};
 use super::reply::{Body, Reply};
 use super::request::Request;
 use super::{Address, InvalidSettings, Settings};
-use crate::env::room::is_room_for;
 use crate::protocol::message::{Fault, FaultKind, Sent};
 use crate::protocol::trace::Record;
+use crate::reactor::is_room_for;
 
 /// How long an idle connection is trusted. Many servers close theirs after five seconds, and a
 /// request that is sent at that moment is lost with an unknown outcome.

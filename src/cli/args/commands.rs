@@ -179,28 +179,6 @@ impl Command {
         !many && !self.is_relay()
     }
 
-    /// Whether its answer is what we say about a server, and not what a server says: then nothing
-    /// that is secret is in it.
-    pub fn speaks_itself(&self) -> bool {
-        match self {
-            Command::Servers(_)
-            | Command::Doctor(_)
-            | Command::Approve(_)
-            | Command::Trust(_)
-            | Command::Lock(_)
-            | Command::Policy(_)
-            | Command::Login(_)
-            | Command::Logout(_)
-            | Command::Discover(_)
-            | Command::Card(_)
-            | Command::Add(_)
-            | Command::Remove(_)
-            | Command::Config(_)
-            | Command::Cache(_) => true,
-            _ => self.is_dry_run(),
-        }
-    }
-
     /// Whether it carries requests for others.
     pub fn is_relay(&self) -> bool {
         matches!(self, Command::Session(_))

@@ -17,6 +17,7 @@ use super::args::Format;
 use super::args::choices::ServerStderr;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
+use super::redaction::is_ours;
 use super::run::Run;
 use super::terminal::{Stream, Unwritten, strip_controls};
 use crate::protocol::bytes::find_either;
@@ -40,7 +41,7 @@ pub(super) fn check(run: &Run<'_>) -> Result<(), Error> {
 /// Writes an answer, whole: to `--out`, or to standard output. A terminal gets no control
 /// characters, which a server could use to steer it; a pipe or a file gets every byte.
 pub(super) fn write(run: &Run<'_>, bytes: &[u8]) -> Result<(), Error> {
-    let own = run.command().speaks_itself().then(|| String::from_utf8_lossy(bytes));
+    let own = is_ours(run.command()).then(|| String::from_utf8_lossy(bytes));
     let own = own.as_deref().map(|text| run.redaction.apply(text));
     let bytes = own.as_ref().map_or(bytes, |text| text.as_bytes());
     if let Some(path) = &run.globals.out {
