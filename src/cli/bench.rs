@@ -27,6 +27,9 @@ use crate::protocol::session;
 /// How many calls are made.
 const CALLS: usize = 100;
 
+/// How often a server is looked at anew that is lost each time.
+const LOOKS: u32 = 2;
+
 /// Calls a tool again and again, and prints how long it took.
 pub(super) async fn run(
     run: &Run<'_>,
@@ -71,12 +74,15 @@ async fn measure(
     let mut flights = Flights::new(contact.policy());
     let mut begun = 0;
     let mut stopped = None;
+    // How often the server was looked at anew since it answered last.
+    let mut looks_in_vain = 0;
     let start = Instant::now();
     loop {
         let goes_on = begun < wanted && stopped.is_none();
         if goes_on && flights.is_empty() && contact.watcher.consent.holds(&bench.tool) {
             // The server was lost, and may be another one now.
             contact.admit_tool(&bench.tool).await?;
+            looks_in_vain += 1;
         }
         let is_held = contact.watcher.consent.holds(&bench.tool);
         while begun < wanted && flights.len() < jobs && stopped.is_none() && !is_held {
@@ -91,11 +97,19 @@ async fn measure(
         let interrupted = async { Err(run.interrupted().await) };
         match landed.or(interrupted).await {
             Ok(landed) => {
-                let Landed { tag: (number, begun), result } = landed?;
-                if let Err(NoResult::Moved { .. }) = result {
-                    contact.watcher.consent.note_changed_list();
+                let Landed { tag: (number, sent_at), result } = landed?;
+                match &result {
+                    Err(NoResult::Moved { .. }) => {
+                        contact.watcher.consent.note_changed_list();
+                        if looks_in_vain < LOOKS {
+                            // It was not sent.
+                            begun -= 1;
+                            continue;
+                        }
+                    }
+                    _ => looks_in_vain = 0,
                 }
-                let failed = tally.add(number, begun.elapsed(), failure(contact, result));
+                let failed = tally.add(number, sent_at.elapsed(), failure(contact, result));
                 if failed && !bench.keep_going {
                     stopped.get_or_insert(None);
                 }

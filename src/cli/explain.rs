@@ -231,6 +231,10 @@ fn refused(refused: &Refused, place: &Place<'_>) -> Error {
     let hint = match refused.status {
         401 => "the server does not take the token that it was given",
         403 => "the token does not allow this",
+        404 if refused.in_session => {
+            "the server has forgotten one session after the other; are there several of it that do \
+             not know of each other's?"
+        }
         404 | 405 => return elsewhere(error, place),
         300..=399 => {
             "redirects are followed only by 307 or 308, and only within one origin; use the new address"
