@@ -113,6 +113,22 @@ fn exit_4_unreachable() {
     check(&http_server(|_| answer("429 Too Many Requests", "")), "429");
 }
 
+/// What an error leaves to guess is told: whose it is, whether the call has run, what to do.
+#[test]
+fn errors_name_the_server_and_what_to_do() {
+    let check = |words: &[&str], code: i32, parts: &[&str]| {
+        let outcome = call(words);
+        assert_eq!(outcome.code, code, "{}", outcome.err);
+        for part in parts.iter().chain(&["demo-server"]) {
+            assert!(outcome.err.contains(part), "{words:?} lacks {part}: {}", outcome.err);
+        }
+    };
+    check(&["media", "-o", "raw"], 11, &["the tool has run, and its answer has 7 content blocks"]);
+    check(&["add", "a=1", "b=2", "--expect", "/x=1"], 11, &["/x"]);
+    check(&["no-such", "{}"], 3, &["mcpmini schema", "no-such; what there is: mcpmini tools"]);
+    check(&["slow", "{}", "-T", "300ms"], 124, &["it may have run; --max-time"]);
+}
+
 /// What a gateway shows to people is no message for a terminal.
 #[test]
 fn of_a_page_only_its_title_is_shown() {

@@ -115,7 +115,7 @@ async fn send(
                     // The tool may be gone, or take other arguments now.
                     Catalog::forget(contact);
                 }
-                let error = contact.explain(no_result);
+                let error = with_lookup(contact.explain(no_result), &call.tool, contact);
                 let error = task::advise(error, call, tool.as_ref(), contact).await;
                 return Err(refused_question(contact, error));
             }
@@ -249,6 +249,17 @@ pub(super) fn unfit_arguments(unfit: &ArgError, tool: &str, contact: &Contact<'_
     };
     let see = format!("mcpmini schema {} {}", quoting::quote(server), quoting::quote(tool));
     Error::usage(text).server(server).hint(format!("nothing was sent; what it takes: {see}"))
+}
+
+/// Says where to look what a server has and takes, when it does not take a call.
+fn with_lookup(error: Error, tool: &str, contact: &Contact<'_>) -> Error {
+    if error.code != Some(ErrorObject::INVALID_PARAMS) || error.hint.is_some() {
+        return error;
+    }
+    let (server, tool) = (quoting::quote(&contact.server.name), quoting::quote(tool));
+    error.hint(format!(
+        "what it takes: mcpmini schema {server} {tool}; what there is: mcpmini tools {server}"
+    ))
 }
 
 /// The arguments of a tool to mirror into headers; `arguments` is the text of an object.

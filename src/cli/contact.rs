@@ -9,7 +9,7 @@ use super::args::choices::{IdFormat, Protocol};
 use super::args::settings;
 use super::consent::Consent;
 use super::duration;
-use super::errors::Error;
+use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::explain::{self, Place};
 use super::person;
@@ -286,6 +286,12 @@ impl<'a> Contact<'a> {
         let exit = match outcome {
             Ok(exit) => exit,
             Err(error) => {
+                let error = match error.server {
+                    None if error.phase != Some(Phase::Output) || error.exit == Exit::Mismatch => {
+                        error.server(&self.server.name)
+                    }
+                    _ => error,
+                };
                 run.report(&error);
                 error.exit
             }

@@ -220,7 +220,11 @@ fn timeout(timed_out: TimedOut, place: &Place<'_>) -> Error {
         }
         Limit::Total => {
             let phase = if timed_out.sent { Phase::Request } else { Phase::Start };
-            return expired(place.max_time).phase(phase).sent(sent);
+            let error = expired(place.max_time).phase(phase).sent(sent);
+            return match timed_out.sent {
+                true => error.hint("it may have run; --max-time gives it more time"),
+                false => error,
+            };
         }
     };
     Error::new(Exit::Timeout, text).phase(phase).sent(sent).hint(hint)

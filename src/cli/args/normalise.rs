@@ -9,6 +9,7 @@
 //! call files -t5 read -jv path=x  →  --timeout 5 --output json --verbose | call | files read path=x
 //! ```
 
+use super::VERSION;
 use super::commands::{ALIASES, WITH_TAIL};
 use super::globals::SHORTHANDS;
 use super::table::{Flag, HELP, Table};
@@ -225,7 +226,7 @@ impl Reader<'_> {
             }
             None => {
                 let names = self.table.commands().iter().map(|command| command.name);
-                let suggestion = closest(word, names.chain(["help"]));
+                let suggestion = closest(word, names.chain(["help", VERSION]));
                 let given = word.to_owned();
                 self.mistake(UsageError::UnknownCommand { given, suggestion });
             }
