@@ -102,7 +102,12 @@ fn raw_bytes_of_several_blocks_are_a_mismatch_after_the_call() {
     let scratch = Scratch::new();
     let words = ["call", &demo(""), "media", "-o", "raw"];
     let outcome = mcpmini(&scratch, &[&words[..], &["--json-errors"]].concat());
-    check(&outcome, 11, &["the tool has run, and its answer has 7 content blocks", "--save DIR"], &[]);
+    check(
+        &outcome,
+        11,
+        &["the tool has run, and its answer has 7 content blocks", "--save DIR"],
+        &[],
+    );
     assert_eq!((sent(&outcome), outcome.out.as_str()), ("yes".into(), ""));
 }
 

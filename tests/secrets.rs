@@ -154,6 +154,8 @@ fn a_server_cannot_make_its_secrets_shown() {
     };
     check(&["call", "s", "add", "{}"]);
     check(&["call", "s", "add", "{}", "--json-errors"]);
+    check(&["call", "s", "add", "{}", "-vv"]);
+    check(&["call", "s", "add", "{}", "--stderr", "inherit"]);
     check(&["tools", "--all"]);
     check(&["tools", "--all", "-j"]);
     check(&["servers", "--check", "-j"]);
