@@ -121,11 +121,7 @@ async fn measure(
         }
     }
     tally.took = start.elapsed();
-    let text = match run.settings.output {
-        Format::Json => tally.json() + "\n",
-        _ => tally.text(),
-    };
-    output::write(run, text.as_bytes())?;
+    output::write(run, tally.shown(run.settings.output).as_bytes())?;
     match (stopped.flatten(), tally.first) {
         (Some(signal), _) => Err(contact.explain(NoResult::Interrupted { signal, sent: true })),
         (None, Some((_, error))) => Err(error),
@@ -179,6 +175,13 @@ impl Tally {
             self.first = Some((number, error));
         }
         true
+    }
+
+    fn shown(&self, form: Format) -> String {
+        match form {
+            Format::Json => self.json() + "\n",
+            _ => self.text(),
+        }
     }
 
     fn per_second(&self) -> f64 {

@@ -153,7 +153,7 @@ impl Known {
                 continue;
             }
             hidden.extend(mask::hidden(word, &masked));
-            replacements.push((quoting::quote(word).into(), quoting::quote(&masked).into()));
+            replacements.push((quoting::quote(word), quoting::quote(&masked)));
             replacements.push((word.to_owned(), masked.into_owned()));
         }
         // A text of several lines is shown line by line.

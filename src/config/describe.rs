@@ -374,6 +374,10 @@ mod tests {
                 "cwd = ! \"cwd\" needs the variable U, which is not set <- ${U}",
             ],
         );
+    }
+
+    #[test]
+    fn the_values_of_an_address_are_shown_and_secrets_are_not() {
         check(
             r#"{"url": "https://h/", "oauth": {"clientId": "${T}", "clientSecret": "hunter2",
                 "idpClientSecretEnv": "T", "scopes": ["a", "b"]}}"#,
