@@ -28,6 +28,7 @@ mod import;
 mod lookup;
 mod oauth;
 mod problem;
+mod references;
 mod resolved;
 mod secret_command;
 mod server;
@@ -53,6 +54,7 @@ pub use fields::Issue;
 pub use import::{Found, Imported, Kind, Note, Obstacle, Refusal, Untranslatable, import};
 pub use oauth::{OAuth, OAuthTemplate};
 pub use problem::{BadValue, Problem};
+pub use references::references;
 pub use resolved::{Listed, Origin, Resolved, hidden_by, list, resolve, resolve_entry};
 pub use secret_command::{
     CommandFault, run as run_secret_command, run_within as run_secret_command_within,

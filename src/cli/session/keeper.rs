@@ -314,8 +314,8 @@ impl<'a> Keeper<'a> {
                 let (error, fate) = self.explain(no_result);
                 visitor.fail(&id, &error, fate);
                 if is_moved {
+                    // The visitor looks at the tools again, and then calls again.
                     self.listed.forget();
-                    self.part();
                 }
             }
         }

@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::config::{Digest, HttpTarget, Overrides, Resolved, Target, meaning};
 use crate::env::Env;
 use crate::protocol::json;
+use crate::protocol::mask;
 
 use super::command::{command, meant, place};
 use super::facets::Facets;
@@ -53,7 +54,8 @@ impl Key {
         let name = match &resolved.definition.target {
             // A query may hold a secret, and a name is written into files.
             Target::Http(target) if !resolved.is_stored => address(&target.url),
-            _ => resolved.name.clone(),
+            // So may a command.
+            _ => mask::server(&resolved.name).into_owned(),
         };
         Key { file, name }
     }
