@@ -145,7 +145,10 @@ pub fn store_list(
 /// The documents that a policy relies on, and of when they are.
 fn relied_on(subject: &Subject<'_>, lists: &[List], now: i64) -> Vec<String> {
     let card = subject.card.as_ref().map(|card| {
-        let verified = rfc3339::format(now.saturating_sub(card.age));
+        let verified = match card.age {
+            Some(age) => rfc3339::format(now.saturating_sub(age)),
+            None => "a time to come".to_owned(),
+        };
         format!(
             "the card {}, kept, verified with its signer's documents of {verified}",
             card.digest
