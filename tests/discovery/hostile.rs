@@ -28,6 +28,8 @@ fn a_long_list_of_servers_is_neither_copied_nor_printed_for_each_of_them() {
     let (_, found) = of(&list, &["discover", "--json"]);
     assert_eq!((found.code, found.out.lines().count()), (0, 1000));
     assert!(found.out.len() < 1 << 20, "{} bytes", found.out.len());
+    let told = "it lists 30000 servers, and only the first 1000 are shown";
+    assert!(found.err.starts_with("{\"warning\":") && found.err.contains(told), "{}", found.err);
     let (_, several) = of(&list, &["card"]);
     assert!(several.code == 2 && several.err.contains("and 980 more"), "{several:?}");
     // As many cards in a catalog, each with a hash.
@@ -41,6 +43,8 @@ fn a_long_list_of_servers_is_neither_copied_nor_printed_for_each_of_them() {
     let (_, found) =
         of(&format!(r#"{{"specVersion":"0.9","entries":[{}]}}"#, entries.join(",")), &["discover"]);
     assert_eq!((found.code, found.out.lines().count()), (0, 2000));
+    let told = "it lists 3000 entries, and only the first 2000 were looked at";
+    assert!(found.err.contains(told), "{}", found.err);
 }
 
 #[test]

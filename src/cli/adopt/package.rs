@@ -33,8 +33,7 @@ pub(super) async fn look_up(
 ) -> Result<Adoptable, Error> {
     let registry = discover::registry(run, add.registry.as_deref())?;
     let access = Access { allow_http: add.allow_http, ..Access::default() };
-    let mut documents = discover::documents(run, &access)?;
-    documents.takes_stale = false;
+    let documents = discover::documents(run, &access)?.checked();
     let listed = registry::look_up(&documents, &registry, name, version);
     let listed = run.unless_over(listed).await?;
     let listed = listed.map_err(|miss| discover::unregistered(name, &registry, &miss))?;

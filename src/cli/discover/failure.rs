@@ -32,15 +32,19 @@ pub(in crate::cli) fn nothing(word: &str, place: &Place, found: &Findings) -> Er
             .miss
             .as_ref()
             .map_or("not the one that is wanted".to_owned(), ToString::to_string);
+        let stored = if tried.is_stored { " (stored)" } else { "" };
         let _ = match why.starts_with(&tried.url) {
-            true => write!(text, "\n{why}"),
-            false => write!(text, "\n{}: {why}", tried.url),
+            true => write!(text, "\n{why}{stored}"),
+            false => write!(text, "\n{}: {why}{stored}", tried.url),
         };
     }
     let error = Error::new(exit, text).phase(Phase::Connect).sent(Sent::No);
     let error = error.retryable(exit == Exit::Unreachable && misses().any(Miss::may_pass));
     let is_plain = |miss: &Miss| matches!(miss, Miss::Failed(FetchError::NotEncrypted(_)));
     match place {
+        _ if found.tried.iter().any(|tried| tried.is_stored) => {
+            error.hint("what is stored may have changed since: --refresh asks again")
+        }
         _ if misses().any(is_plain) => error.hint("--allow-http asks without encryption"),
         Place::Endpoint(_) => error.hint(format!("if that is a card itself, write card:{word}")),
         Place::Host(_) => error.hint("if you know the server's own URL, give that"),
