@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use crate::scripted::{Peer, Request, Server, Stream};
@@ -579,6 +581,10 @@ impl State {
             "" | " that has changed" => "card.json.sigstore.json",
             " by a key" => "key.sigstore.json",
             " with a broken signature" => "swapped-signature.sigstore.json",
+            " by its catalog"
+            | " by its catalog with another hash"
+            | " by its catalog alone"
+            | " by its catalog badly" => "",
             " and a page instead of a bundle" => "",
             other => panic!("there is no such fault: {other}"),
         };
@@ -592,6 +598,27 @@ impl State {
             }
             "/mcp/server-card" => file("card.json"),
             "/mcp/server-card.sigstore.json" if bundle.is_empty() => "<html></html>".to_owned(),
+            "/.well-known/ai-catalog.json" => {
+                match self.fault.strip_prefix("signed card by its catalog")? {
+                    " alone" => file("catalog.json"),
+                    " badly" => file("catalog.json").replace("..SEfr", ".e30.SEfr"),
+                    hash => {
+                        let bundle = STANDARD.encode(file("card.json.sigstore.json"));
+                        let mut attestation = json!({
+                            "type": "sigstore-bundle", "uri": format!("data:;base64,{bundle}"),
+                        });
+                        if !hash.is_empty() {
+                            attestation["digest"] = json!("sha256:00");
+                        }
+                        let entry = json!({
+                            "identifier": "urn:x", "type": "application/mcp-server-card+json",
+                            "url": "/mcp/server-card",
+                            "trustManifests": [{ "attestations": [attestation] }],
+                        });
+                        json!({ "specVersion": "1.0", "entries": [entry] }).to_string()
+                    }
+                }
+            }
             "/mcp/server-card.sigstore.json" => file(bundle),
             _ => return None,
         };
