@@ -1,6 +1,7 @@
 //! AI Catalogs: which documents a host publishes.
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::fmt;
 
 use serde_json::Value;
@@ -184,12 +185,16 @@ fn entry(value: &Value) -> Result<Option<Entry>, Wrong> {
 
 /// Of several entries with one identifier, the latest.
 fn keep_latest(entries: &mut Vec<Entry>) {
+    let mut places: HashMap<String, usize> = HashMap::new();
     let mut kept: Vec<Entry> = Vec::new();
     for entry in entries.drain(..) {
-        match kept.iter_mut().find(|known| known.identifier == entry.identifier) {
+        match places.get(&entry.identifier).and_then(|place| kept.get_mut(*place)) {
             Some(known) if is_later(&entry, known) => *known = entry,
             Some(_) => (),
-            None => kept.push(entry),
+            None => {
+                places.insert(entry.identifier.clone(), kept.len());
+                kept.push(entry);
+            }
         }
     }
     *entries = kept;

@@ -133,6 +133,14 @@ fn faults_of_the_connection_are_found() {
 }
 
 #[test]
+fn faults_of_where_messages_are_posted_are_found() {
+    check(Kind::Sse, "takes every message", "sse-origin", "fail");
+    check(Kind::Sse, "one stream for all", "sse-session", "fail");
+    check(Kind::Sse, "numbered streams", "sse-session", "warn");
+    check(Kind::Sse, "short streams", "sse-session", "warn");
+}
+
+#[test]
 fn faults_with_browsers_are_found() {
     for kind in [Kind::Legacy, Kind::Modern] {
         check_all(

@@ -173,6 +173,9 @@ impl State {
         if let Some(signed) = self.signed(path) {
             return signed;
         }
+        if path == "/message" && self.kind == Kind::Sse {
+            return empty(202);
+        }
         if path != "/mcp" {
             return self.document(path, request);
         }
@@ -184,7 +187,7 @@ impl State {
             ("GET", Kind::Sse) => Response {
                 status: 200,
                 fields: vec![("Content-Type", "text/event-stream".to_owned())],
-                body: "event: endpoint\ndata: /message?session=1\n\n".to_owned(),
+                body: format!("event: endpoint\ndata: /message?session={}\n\n", self.stream_id()),
             },
             ("GET", _) if self.has("answers GET") => json_of(200, &json!({})),
             ("DELETE", Kind::Legacy | Kind::Guarded) => self.end_session(request),
@@ -201,6 +204,18 @@ impl State {
         }
     }
 
+    /// The id in the endpoint of a stream.
+    fn stream_id(&self) -> String {
+        let mut sessions = self.sessions.lock().unwrap();
+        sessions.count += 1;
+        match self.fault {
+            "one stream for all" => "1".to_owned(),
+            "numbered streams" => format!("{:032}", sessions.count),
+            "short streams" => random(sessions.count)[..8].to_owned(),
+            _ => random(sessions.count),
+        }
+    }
+
     /// The refusal of what a browser sends in the name of another site.
     fn refuse_stranger(&self, request: &Request) -> Option<Response> {
         let names = ["localhost", "127.0.0.1", "mcp.test"].map(|it| format!("{it}:{}", self.port));
@@ -208,6 +223,9 @@ impl State {
             request.path.contains("/server-card") || request.path.contains(".well-known");
         if request.method == "OPTIONS" || is_document {
             return (request.method == "OPTIONS").then(|| empty(204));
+        }
+        if self.has("takes every message") && request.path.starts_with("/message") {
+            return None;
         }
         let origin = field(request, "origin");
         let is_own = names.iter().any(|name| origin == format!("http://{name}"));

@@ -45,9 +45,12 @@ impl Finder<'_> {
                     if !seen.insert(address.to_string()) {
                         continue;
                     }
+                    if !self.documents.has_budget() {
+                        unasked += 1;
+                        continue;
+                    }
                     match self.nested(&entry, &address, &document).await {
                         Ok(found) => next.push(found),
-                        Err(Miss::Spent) => unasked += 1,
                         Err(miss) => findings.notes.push(format!(
                             "{address}, which is listed in {}, was not read: {miss}",
                             document.address
