@@ -105,6 +105,14 @@ fn a_link_of_the_host_leads_to_its_catalog() {
     let pages = [("/", root), ("/c.json", catalog(&entries)), ("/card", Page::json(CARD))];
     let site = check(&pages, &[&format!("{WEATHER} link")]);
     assert_eq!(site.asked()[1], "HEAD /");
+    // Of several the first is read, and that there are more is told.
+    let links = "Link: </c.json>; rel=\"ai-catalog\", </d.json>; rel=\"ai-catalog\", </c.json>; \
+                 rel=\"ai-catalog\"";
+    site.put("/", Page::json("{}").with(links));
+    let outcome = mcpmini(&Scratch::new(), &["discover", &site.host()]);
+    assert_eq!((outcome.code, outcome.out.lines().count()), (0, 1), "{outcome:?}");
+    let told = "$O/ links to 2 catalogs, and only the first was read: $O/c.json";
+    assert!(site.plain(&outcome.err).contains(told), "{outcome:?}");
 }
 
 #[test]

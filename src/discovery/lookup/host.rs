@@ -1,5 +1,7 @@
 //! The places of a host, one after the other until something is found.
 
+use std::collections::HashSet;
+
 use super::super::documents::{Document, Miss};
 use super::super::links;
 use super::super::place::card_beside;
@@ -82,6 +84,11 @@ impl Finder<'_> {
         }
         let Some(target) = targets.first() else { return };
         let Ok(address) = root.join(target) else { return };
+        let count = targets.iter().collect::<HashSet<_>>().len();
+        if 1 < count {
+            let told = format!("links to {count} catalogs, and only the first was read: {address}");
+            findings.notes.push(format!("{root} {told}"));
+        }
         // Whoever wrote the header is as near as the host itself.
         let source = match address.same_origin(&root) {
             true => Source::User,
