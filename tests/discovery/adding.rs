@@ -83,7 +83,10 @@ fn a_card_inside_of_a_catalog_is_looked_for_there_again() {
     let catalog = |card: &str| {
         // The other one calls itself by the identifier of the one that is meant.
         let other = CARD.replace("com.example/weather", "urn:air:h:weather").replace("1.2.0", "9");
-        let entries = [entry("other", &other), entry("weather", card)].join(",");
+        // What else the catalog lists is not asked for: neither here nor without encryption.
+        let more = r#"{"identifier":"m","type":"application/ai-catalog+json","url":"/more"}"#;
+        let far = more.replace("/more", "http://192.0.2.1/");
+        let entries = [entry("other", &other), entry("weather", card), more.into(), far].join(",");
         Page::json(&format!(r#"{{"specVersion":"0.9","entries":[{entries}]}}"#))
     };
     let site = Site::new(&[("/.well-known/ai-catalog.json", catalog(CARD))]).serving(INFO);
@@ -96,8 +99,11 @@ fn a_card_inside_of_a_catalog_is_looked_for_there_again() {
     assert!(site.plain(&told.out).contains(place) && !told.out.contains("differs"), "{told:?}");
     let shown = mcpmini(&scratch, &["card", "weather"]);
     assert!(shown.out.starts_with("com.example/weather 1.2.0\n"), "{shown:?}");
+    assert!(shown.err.is_empty() && told.err.is_empty(), "{shown:?} {told:?}");
     site.put("/.well-known/ai-catalog.json", catalog(&CARD.replace("1.2.0", "2")));
+    let asked = site.asked().len();
     let told = mcpmini(&scratch, &["info", "weather", "--refresh"]);
+    assert!(!site.asked()[asked..].contains(&"GET /more".to_owned()), "{:?}", site.asked());
     assert!(
         told.out.contains("\ndiffers      version: the card says 2, the server 1.2.0\n"),
         "{told:?}"

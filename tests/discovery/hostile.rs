@@ -113,3 +113,20 @@ fn nothing_in_a_document_can_steer_a_terminal_or_forge_a_line() {
     let found = mcpmini(&Scratch::new(), &["card", &site.host()]);
     assert!(!found.out.contains('\u{1b}') && !found.err.contains('\u{1b}'), "{found:?}");
 }
+
+#[test]
+fn secrets_in_urls_are_masked_where_nothing_is_found() {
+    let nested = r#"{"identifier":"n","type":"application/ai-catalog+json","url":"/more?token=hunter2hunter2"}"#;
+    let catalog = format!(r#"{{"specVersion":"1.0","entries":[{nested}]}}"#);
+    let site = Site::new(&[(CATALOG, Page::json(&catalog))]);
+    for words in [
+        ["discover", &site.at("/mcp?api_key=hunter2hunter2")],
+        ["card", &site.at("/x.json?api_key=hunter2hunter2")],
+        ["discover", &site.host()],
+        ["discover", "http://192.0.2.1/x.json?api_key=hunter2hunter2"],
+    ] {
+        let outcome = mcpmini(&Scratch::new(), &words);
+        assert_eq!(outcome.code, 4, "{outcome:?}");
+        assert!(!outcome.err.contains("hunter2") && outcome.err.contains("=***"), "{outcome:?}");
+    }
+}

@@ -18,6 +18,7 @@ use crate::discovery::documents::Origin;
 use crate::discovery::lookup::{self, CARD_LIMIT, Options};
 use crate::discovery::{Candidate, Documents, Finder, Findings, Place, Reuse};
 use crate::net::{Address, FetchError, Fetcher, Policy};
+use crate::protocol::mask;
 use crate::protocol::message::{Fault, Sent};
 use crate::protocol::visible::visible;
 use crate::store::{self, Guard};
@@ -145,7 +146,7 @@ pub(in crate::cli) async fn findings(
     };
     for tried in &found.tried {
         let outcome = tried.miss.as_ref().map_or("found".to_owned(), ToString::to_string);
-        run.remark(&format!("{}: {outcome}", tried.url));
+        run.remark(&format!("{}: {outcome}", mask::url(&tried.url)));
     }
     found.notes.iter().for_each(|note| run.warn(note));
     found.candidates.iter().for_each(|candidate| tell(run, candidate));

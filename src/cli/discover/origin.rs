@@ -60,8 +60,9 @@ const LIMIT: usize = 8 << 20;
 /// Where a document is looked at again, and how. `only` is what is meant in it.
 fn again<'a>(url: &str, only: Option<&'a str>) -> Option<(Address, Access<'a>)> {
     let address = Address::parse(url).ok()?;
-    // It was asked for without encryption when the server was added.
-    let allow_http = !address.is_tls();
+    // It was asked for without encryption when the server was added; on this machine that needs no
+    // permission, and is none for others.
+    let allow_http = !address.is_tls() && !address.is_loopback();
     let max_card_bytes = Some(LIMIT);
     Some((address, Access { allow_http, only, max_card_bytes, ..Access::default() }))
 }

@@ -12,6 +12,7 @@ use super::{Candidate, Conflict, Finder, Findings, Way};
 use crate::config::Digest;
 use crate::net::{Address, Source, together};
 use crate::protocol::canonical::canonical;
+use crate::protocol::mask;
 
 /// How deep catalogs may stand in catalogs.
 const DEPTH: usize = 4;
@@ -41,6 +42,9 @@ impl Finder<'_> {
             let mut next = Vec::new();
             for document in level {
                 let nested = self.take_entries(&document, way, findings).await;
+                if self.has_found(findings) {
+                    return;
+                }
                 for (entry, address) in nested {
                     if !seen.insert(address.to_string()) {
                         continue;
@@ -52,7 +56,8 @@ impl Finder<'_> {
                     match self.nested(&entry, &address, &document).await {
                         Ok(found) => next.push(found),
                         Err(miss) => findings.notes.push(format!(
-                            "{address}, which is listed in {}, was not read: {miss}",
+                            "{}, which is listed in {}, was not read: {miss}",
+                            mask::url(address.as_str()),
                             document.address
                         )),
                     }
@@ -67,6 +72,14 @@ impl Finder<'_> {
         if !level.is_empty() {
             findings.notes.push(format!("catalogs in catalogs were followed {DEPTH} levels deep"));
         }
+    }
+
+    /// Whether the one that is wanted is there, by what only it can have. Others may have its name.
+    fn has_found(&self, findings: &Findings) -> bool {
+        let is_wanted = |candidate: &Candidate| {
+            self.wanted.is_some_and(|it| candidate.is_entry(it) || candidate.is_at(it))
+        };
+        findings.candidates.iter().any(is_wanted)
     }
 
     /// A catalog that another one lists.

@@ -228,13 +228,17 @@ impl Candidate {
             entry.and_then(|entry| entry.display_name.as_deref()),
         ];
         let is_end = |known: &str| known.rsplit(['/', ':']).next() == Some(name);
-        let is_place = self.document.as_ref().is_some_and(|it| it.requested.as_str() == name);
-        is_place || names.into_iter().flatten().any(|known| known == name || is_end(known))
+        self.is_at(name) || names.into_iter().flatten().any(|known| known == name || is_end(known))
     }
 
     /// Whether it stands in the entry of a catalog with that identifier.
     pub fn is_entry(&self, identifier: &str) -> bool {
         self.entry.as_ref().is_some_and(|entry| entry.identifier == identifier)
+    }
+
+    /// Whether its document is the one at that URL.
+    fn is_at(&self, url: &str) -> bool {
+        self.document.as_ref().is_some_and(|it| it.requested.as_str() == url)
     }
 
     /// Whether one of its remotes is this endpoint.
