@@ -120,7 +120,10 @@ impl Facts<'_> {
         }
         members.push("timings", &timings.finish());
         if let Some(Origin { card, differing }) = self.origin {
-            members.push("card", &json::string(card));
+            members.push("card", &json::string(&card.url));
+            if let Some(entry) = &card.entry {
+                members.push("cardEntry", &json::string(entry));
+            }
             members.push("differences", &discover::differences_json(differing));
         }
         members.finish()
@@ -149,7 +152,7 @@ impl Facts<'_> {
         let steps: Vec<_> = self.timings().map(shown).collect();
         row("opened in", &format!("{} ms ({})", milliseconds(self.opened), steps.join(", ")));
         if let Some(Origin { card, differing }) = self.origin {
-            row("card", card);
+            row("card", &cell(&card.to_string()));
             differing.iter().for_each(|it| row("differs", &cell(&it.to_string())));
         }
         let instructions = self.instructions.and_then(scan::unescape).unwrap_or_default();

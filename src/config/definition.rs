@@ -4,6 +4,7 @@
 //! left alone, since other programs share these files; they count for the hash all the same, lest
 //! a field that a later version understands were approved without having been seen.
 
+use std::fmt;
 use std::time::Duration;
 
 use jsonc_parser::ast::Object;
@@ -30,14 +31,23 @@ pub struct Definition {
     pub trust: Option<Trust>,
     /// Whether it must not be used.
     pub disabled: bool,
-    /// The document that it was made from, which may have changed since.
-    pub card: Option<String>,
+    /// The card that it was made from, which may have changed since.
+    pub card: Option<Card>,
     /// The entry of the registry that it was made from: `com.example/weather@1.2.0`.
     pub registry: Option<String>,
     /// The registry that has it, where that is not the official one.
     pub registry_url: Option<String>,
     /// The canonical text of all that was said, known fields or not.
     canonical: Secret,
+}
+
+/// Where the card is that a definition was made from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Card {
+    /// The URL of the card, or of the catalog that has it inside.
+    pub url: String,
+    /// The identifier of the entry in the catalog, if it is in one.
+    pub entry: Option<String>,
 }
 
 /// How a server is reached.
@@ -146,6 +156,7 @@ pub(super) const FIELDS: &[&str] = &[
     "protocol",
     "trust",
     "card",
+    "cardEntry",
     "registry",
     "registryUrl",
     "disabled",
@@ -162,7 +173,8 @@ impl Definition {
         let start_timeout = fields.milliseconds("startupTimeout");
         let protocol = protocol(&mut fields);
         let trust = trust(&mut fields);
-        let card = fields.string("card");
+        let (url, entry) = (fields.string("card"), fields.string("cardEntry"));
+        let card = url.map(|url| Card { url, entry });
         let registry = fields.string("registry");
         let registry_url = fields.string("registryUrl");
         let disabled = [fields.flag("disabled"), fields.flag("enabled").map(|enabled| !enabled)];
@@ -347,4 +359,10 @@ fn protocol(fields: &mut Fields<'_>) -> Option<&'static Revision> {
         fields.wrong(Issue::UnknownRevision(date));
     }
     known
+}
+impl fmt::Display for Card {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.url)?;
+        self.entry.iter().try_for_each(|entry| write!(f, ", entry {entry}"))
+    }
 }

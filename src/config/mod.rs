@@ -42,7 +42,7 @@ use std::path::PathBuf;
 pub use change::Changeable;
 pub use check::{Checked, Finding, Severity, Wrong, check};
 pub use definition::{
-    Binding, Definition, HttpTarget, OFFICIAL_REGISTRY, StdioTarget, Target, Trust,
+    Binding, Card, Definition, HttpTarget, OFFICIAL_REGISTRY, StdioTarget, Target, Trust,
 };
 pub use describe::{Described, describe, faults, masked, masked_header, masked_variable};
 pub use digest::{Digest, NotADigest};

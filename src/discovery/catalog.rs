@@ -1,6 +1,7 @@
 //! AI Catalogs: which documents a host publishes.
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::fmt;
 
 use serde_json::Value;
@@ -18,15 +19,17 @@ pub const CARD: &str = "application/mcp-server-card+json";
 const CARDS: [&str; 2] = [CARD, "application/mcp-server+json"];
 
 /// The most entries that are looked at.
-const ENTRIES: usize = 2000;
+pub const ENTRIES: usize = 2000;
 
 /// A catalog. Entries that are about other things than MCP servers are left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Catalog {
     /// Who publishes it, for people.
     pub host: Option<String>,
-    /// What it lists, in its order.
+    /// What it lists, in its order, as far as it is looked at.
     pub entries: Vec<Entry>,
+    /// How many entries it has, of whatever kind.
+    pub listed: usize,
     /// How many entries are about other things.
     pub others: usize,
     /// Entries that cannot be used, and why.
@@ -119,7 +122,7 @@ pub fn read(document: &Object) -> Result<Catalog, NoCatalog> {
         return Err(NoCatalog::Version(version));
     }
     let host = object(document, &["host"]).and_then(|host| text(host, &["displayName"]));
-    let mut catalog = Catalog { host, ..Catalog::default() };
+    let mut catalog = Catalog { host, listed: entries.len(), ..Catalog::default() };
     for (index, value) in entries.iter().take(ENTRIES).enumerate() {
         match entry(value) {
             Ok(Some(entry)) => catalog.entries.push(entry),
@@ -129,6 +132,19 @@ pub fn read(document: &Object) -> Result<Catalog, NoCatalog> {
     }
     keep_latest(&mut catalog.entries);
     Ok(catalog)
+}
+
+impl Catalog {
+    /// What people should know who take it for whole: that it goes on, and what is wrong with it.
+    pub fn notes(&self) -> Vec<String> {
+        let listed = self.listed;
+        let told = format!(
+            "it lists {listed} entries, and only the first {ENTRIES} were looked at; one of the \
+             others is found in a catalog of its own"
+        );
+        let cut = (ENTRIES < listed).then_some(told);
+        cut.into_iter().chain(self.faults.iter().map(ToString::to_string)).collect()
+    }
 }
 
 /// Versions 0.x and 1.x; drafts said `draft`.
@@ -169,12 +185,16 @@ fn entry(value: &Value) -> Result<Option<Entry>, Wrong> {
 
 /// Of several entries with one identifier, the latest.
 fn keep_latest(entries: &mut Vec<Entry>) {
+    let mut places: HashMap<String, usize> = HashMap::new();
     let mut kept: Vec<Entry> = Vec::new();
     for entry in entries.drain(..) {
-        match kept.iter_mut().find(|known| known.identifier == entry.identifier) {
+        match places.get(&entry.identifier).and_then(|place| kept.get_mut(*place)) {
             Some(known) if is_later(&entry, known) => *known = entry,
             Some(_) => (),
-            None => kept.push(entry),
+            None => {
+                places.insert(entry.identifier.clone(), kept.len());
+                kept.push(entry);
+            }
         }
     }
     *entries = kept;

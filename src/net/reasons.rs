@@ -121,7 +121,7 @@ fn this_agent() -> Option<Agent> {
 }
 
 /// What a transfer does as a matter of course.
-const NOISE: [&str; 17] = [
+const NOISE: [&str; 19] = [
     "handler;",
     "Trying ",
     "Host ",
@@ -131,6 +131,8 @@ const NOISE: [&str; 17] = [
     "closing connection",
     "shutting down connection",
     "upload completely sent off",
+    "Established connection to ",
+    "Request completely sent off",
     "using HTTP/",
     "Invalid response header",
     "request completed with error",
@@ -163,6 +165,10 @@ pub(super) fn reason(records: &[String]) -> Option<String> {
         None => last.strip_prefix("rustls_connection_process_new_packets: ").unwrap_or(last),
     };
     match reason {
+        // The HTTP library has refused what libcurl gave it.
+        refused if refused.starts_with("Failure writing output to destination") => {
+            Some("it sent a header field that is none".to_owned())
+        }
         // All that the library tells of some kinds of self-signed certificates.
         "unknown certificate error" => Some("it is self-signed, or not well-formed".to_owned()),
         _ => Some(lower_first(reason)),
@@ -218,6 +224,11 @@ mod tests {
         check(&["Connection died, retrying a fresh connect (retry count: 1)", again], None);
         check(&["rewind of client reader 'cr-in' failed: 65", again], None);
         check(&["Empty reply from server", again], Some("empty reply from server"));
+        let refused =
+            "Failure writing output to destination, passed 36 returned 18446744073709551615";
+        check(&[refused], Some("it sent a header field that is none"));
+        let way = "Established connection to 127.0.0.1 (127.0.0.1 port 1) from 127.0.0.1 port 2";
+        check(&[way, "Request completely sent off"], None);
         check(&[], None);
     }
 

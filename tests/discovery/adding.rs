@@ -73,6 +73,44 @@ fn info_holds_a_server_against_its_card() {
 }
 
 #[test]
+fn a_card_inside_of_a_catalog_is_looked_for_there_again() {
+    let scratch = Scratch::new();
+    let entry = |name: &str, card: &str| {
+        format!(
+            r#"{{"identifier":"urn:air:h:{name}","type":"application/mcp-server-card+json","data":{card}}}"#
+        )
+    };
+    let catalog = |card: &str| {
+        // The other one calls itself by the identifier of the one that is meant.
+        let other = CARD.replace("com.example/weather", "urn:air:h:weather").replace("1.2.0", "9");
+        // What else the catalog lists is not asked for: neither here nor without encryption.
+        let more = r#"{"identifier":"m","type":"application/ai-catalog+json","url":"/more"}"#;
+        let far = more.replace("/more", "http://192.0.2.1/");
+        let entries = [entry("other", &other), entry("weather", card), more.into(), far].join(",");
+        Page::json(&format!(r#"{{"specVersion":"0.9","entries":[{entries}]}}"#))
+    };
+    let site = Site::new(&[("/.well-known/ai-catalog.json", catalog(CARD))]).serving(INFO);
+    let words = ["add", &site.host(), "--entry", "com.example/weather"];
+    assert_eq!(mcpmini(&scratch, &words).code, 0);
+    let expected = r#"{"weather":{"type":"http","url":"$O/mcp","card":"$O/.well-known/ai-catalog.json","cardEntry":"urn:air:h:weather"}}"#;
+    assert_eq!(site.plain(&entries(&scratch)), expected);
+    let place = "\ncard         $O/.well-known/ai-catalog.json, entry urn:air:h:weather\n";
+    let told = mcpmini(&scratch, &["info", "weather"]);
+    assert!(site.plain(&told.out).contains(place) && !told.out.contains("differs"), "{told:?}");
+    let shown = mcpmini(&scratch, &["card", "weather"]);
+    assert!(shown.out.starts_with("com.example/weather 1.2.0\n"), "{shown:?}");
+    assert!(shown.err.is_empty() && told.err.is_empty(), "{shown:?} {told:?}");
+    site.put("/.well-known/ai-catalog.json", catalog(&CARD.replace("1.2.0", "2")));
+    let asked = site.asked().len();
+    let told = mcpmini(&scratch, &["info", "weather", "--refresh"]);
+    assert!(!site.asked()[asked..].contains(&"GET /more".to_owned()), "{:?}", site.asked());
+    assert!(
+        told.out.contains("\ndiffers      version: the card says 2, the server 1.2.0\n"),
+        "{told:?}"
+    );
+}
+
+#[test]
 fn where_trust_is_strict_a_server_must_be_as_its_card_says() {
     let scratch = Scratch::new();
     let site = Site::new(&[(PLACE, Page::json(CARD))]);
@@ -329,7 +367,7 @@ fn a_hash_of_a_catalog_or_of_a_pointer_is_no_hash_of_the_card() {
     assert!(found.out.starts_with("com.example/weather\t"), "{found:?}");
     let found = discover(site("ai-catalog+json", "/inner", &hash("other")));
     assert_eq!((found.code, found.out.as_str()), (4, ""), "{found:?}");
-    assert!(found.err.contains("it is not the catalog that"), "{found:?}");
+    assert!(found.err.contains("was not read: it has another hash than is listed"), "{found:?}");
     let found = discover(site("mcp-server-card+json", "/pointer", &hash(pointer)));
     assert!(found.out.contains("not the card that the catalog lists"), "{found:?}");
     let found = discover(site("mcp-server-card+json", "/card", &hash(&card)));
@@ -513,6 +551,18 @@ fn what_is_hidden_in_a_command_line_is_not_written_down() {
     // Lines of a script are meant.
     let outcome = mcpmini(&scratch, &["add", "x", "--", "sh", "-c", "true\n\ttrue"]);
     assert_eq!(outcome.code, 0, "{outcome:?}");
+}
+
+#[test]
+fn what_a_card_says_about_revisions_is_told_and_not_believed() {
+    let claimed = r#""supportedProtocolVersions":["2025-06-18"],"url":"#;
+    let card = CARD.replace(r#""url":"#, claimed);
+    let site = Site::new(&[(PLACE, Page::json(&card))]).serving(INFO);
+    let added = mcpmini(&Scratch::new(), &["add", &site.at("/mcp")]);
+    let told = "\ndiffers      protocol: the card says 2025-06-18, the server 2026-07-28\n";
+    assert!(added.code == 0 && added.out.contains(told), "{added:?}");
+    assert_eq!(site.server.messages("server/discover").len(), 1);
+    assert_eq!(site.server.messages("initialize").len(), 0);
 }
 
 #[test]

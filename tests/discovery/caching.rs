@@ -94,6 +94,40 @@ fn that_there_is_nothing_is_remembered_for_a_while() {
 }
 
 #[test]
+fn what_is_judged_or_written_down_is_asked_for_again() {
+    let (scratch, site) = (Scratch::new(), site(&["Cache-Control: max-age=3600", "ETag: \"v1\""]));
+    let url = site.at("/mcp");
+    assert_eq!(mcpmini(&scratch, &["card", "check", &url]).code, 0);
+    look(&scratch, &site, &[], "stored");
+    assert_eq!(mcpmini(&scratch, &["card", "check", &url]).code, 0);
+    assert_eq!(validators(&site), [None, Some("\"v1\"".to_owned())]);
+    // What is there now counts, and so does that nothing is.
+    site.put(PLACE, Page::json("{\"name\":\"x\",\"remotes\":[]}").with("ETag: \"v2\""));
+    let checked = mcpmini(&scratch, &["card", "check", &url]);
+    assert_eq!(checked.code, 6, "{checked:?}");
+    site.put(PLACE, Page { status: "404 Not Found", ..Page::json("{}") });
+    assert_eq!(mcpmini(&scratch, &["card", "check", &url]).code, 4);
+    site.put(PLACE, Page::json(CARD));
+    assert_eq!(mcpmini(&scratch, &["card", "check", &url]).code, 0);
+    assert_eq!(mcpmini(&scratch, &["card", "check", "--offline", &url]).code, 0);
+    // A server is not added by a card of yesterday.
+    let site = site.serving(crate::site::INFO);
+    site.put(PLACE, Page::json(&CARD.replace("/mcp", "/new")).with("Cache-Control: max-age=9"));
+    let added = mcpmini(&scratch, &["add", &url]);
+    assert!(site.plain(&added.out).contains("endpoint     $O/new"), "{added:?}");
+}
+
+#[test]
+fn that_nothing_was_there_is_told_with_how_to_look_again() {
+    let (scratch, site) = (Scratch::new(), Site::new(&[]));
+    let discover = || mcpmini(&scratch, &["discover", "--standard", &site.host()]);
+    assert!(!discover().err.contains("--refresh"));
+    let stored = discover();
+    assert!(stored.err.contains("ai-catalog.json: HTTP 404 (stored)"), "{stored:?}");
+    assert!(stored.err.contains("--refresh asks again"), "{stored:?}");
+}
+
+#[test]
 fn offline_uses_what_is_stored_and_asks_nobody() {
     let (scratch, site) = (Scratch::new(), site(&["Cache-Control: max-age=0"]));
     let url = site.at("/mcp");
@@ -105,23 +139,33 @@ fn offline_uses_what_is_stored_and_asks_nobody() {
     assert_eq!(site.asked().len(), 1);
 }
 
+/// The URL of a server that answers once, and then closes every connection.
+fn one_answer(control: &'static str) -> String {
+    let count = std::sync::atomic::AtomicUsize::new(0);
+    let server = crate::server::Server::start(move |_, peer| {
+        let first = count.fetch_add(1, std::sync::atomic::Ordering::SeqCst) == 0;
+        if first {
+            let fields = format!("Content-Type: application/json\r\nCache-Control: {control}\r\n");
+            peer.answer("200 OK", &fields, &CARD.replace("$O", &peer.origin.clone()));
+        }
+        first
+    });
+    server.url()
+}
+
+#[test]
+fn a_host_that_wants_to_be_asked_is_not_stood_in_for() {
+    for control in ["must-revalidate, max-age=0", "no-cache"] {
+        let (scratch, url) = (Scratch::new(), one_answer(control));
+        assert_eq!(mcpmini(&scratch, &["card", &url]).code, 0);
+        let outcome = mcpmini(&scratch, &["card", &url]);
+        assert_eq!(outcome.code, 4, "{control}: {outcome:?}");
+    }
+}
+
 #[test]
 fn a_stale_document_is_better_than_none_and_is_told() {
-    let scratch = Scratch::new();
-    let url;
-    {
-        // This server closes the second connection without an answer.
-        let count = std::sync::atomic::AtomicUsize::new(0);
-        let server = crate::server::Server::start(move |_, peer| {
-            let first = count.fetch_add(1, std::sync::atomic::Ordering::SeqCst) == 0;
-            if first {
-                let fields = "Content-Type: application/json\r\nCache-Control: max-age=0\r\n";
-                peer.answer("200 OK", fields, &CARD.replace("$O", &peer.origin.clone()));
-            }
-            first
-        });
-        url = server.url();
-    }
+    let (scratch, url) = (Scratch::new(), one_answer("max-age=0"));
     assert_eq!(mcpmini(&scratch, &["card", &url]).code, 0);
     let outcome = mcpmini(&scratch, &["card", &url]);
     assert_eq!(outcome.code, 0, "{outcome:?}");

@@ -166,3 +166,30 @@ fn the_domain_that_has_signed_is_remembered_when_a_server_is_added() {
         assert!(stopped.code == 8 && format!("{stopped:?}").contains(told), "{stopped:?}");
     }
 }
+
+#[test]
+#[allow(clippy::print_stdout, reason = "a test that checks nothing says so")]
+fn a_card_inside_of_a_catalog_that_is_not_signed_any_more_is_missed() {
+    let Some(domain) = Domain::start() else {
+        println!("skipped: there is no openssl");
+        return;
+    };
+    let site = Site::new(&[(CATALOG, Page::json(&vector("catalog-inside.json")))]);
+    domain.publish(".well-known/did.json", "200 OK", &vector("did.json"));
+    let (catalog, entry) = (site.at(CATALOG), "urn:air:example.com:mcp:weather");
+    fs::create_dir_all(domain.scratch.path(".config/mcpmini")).unwrap();
+    domain.scratch.write(
+        ".config/mcpmini/config.json",
+        format!(
+            r#"{{"mcpServers":{{"weather":{{"url":"https://example.com/mcp","card":"{catalog}","cardEntry":"{entry}"}}}}}}"#
+        ),
+    );
+    let card = || domain.run(&["card", "weather"]);
+    let shown = card();
+    assert!(shown.code == 0 && shown.out.contains("by did:web:example.com"), "{shown:?}");
+    let unsigned = vector("catalog-inside.json").replace("trustManifests", "others");
+    site.put(CATALOG, Page::json(&unsigned));
+    let stopped = card();
+    let told = "it is not signed any more; it was by did:web:example.com";
+    assert!(stopped.code == 8 && format!("{stopped:?}").contains(told), "{stopped:?}");
+}

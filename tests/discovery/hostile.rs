@@ -28,6 +28,8 @@ fn a_long_list_of_servers_is_neither_copied_nor_printed_for_each_of_them() {
     let (_, found) = of(&list, &["discover", "--json"]);
     assert_eq!((found.code, found.out.lines().count()), (0, 1000));
     assert!(found.out.len() < 1 << 20, "{} bytes", found.out.len());
+    let told = "it lists 30000 servers, and only the first 1000 are shown";
+    assert!(found.err.starts_with("{\"warning\":") && found.err.contains(told), "{}", found.err);
     let (_, several) = of(&list, &["card"]);
     assert!(several.code == 2 && several.err.contains("and 980 more"), "{several:?}");
     // As many cards in a catalog, each with a hash.
@@ -41,6 +43,8 @@ fn a_long_list_of_servers_is_neither_copied_nor_printed_for_each_of_them() {
     let (_, found) =
         of(&format!(r#"{{"specVersion":"0.9","entries":[{}]}}"#, entries.join(",")), &["discover"]);
     assert_eq!((found.code, found.out.lines().count()), (0, 2000));
+    let told = "it lists 3000 entries, and only the first 2000 were looked at";
+    assert!(found.err.contains(told), "{}", found.err);
 }
 
 #[test]
@@ -108,4 +112,21 @@ fn nothing_in_a_document_can_steer_a_terminal_or_forge_a_line() {
     )]);
     let found = mcpmini(&Scratch::new(), &["card", &site.host()]);
     assert!(!found.out.contains('\u{1b}') && !found.err.contains('\u{1b}'), "{found:?}");
+}
+
+#[test]
+fn secrets_in_urls_are_masked_where_nothing_is_found() {
+    let nested = r#"{"identifier":"n","type":"application/ai-catalog+json","url":"/more?token=hunter2hunter2"}"#;
+    let catalog = format!(r#"{{"specVersion":"1.0","entries":[{nested}]}}"#);
+    let site = Site::new(&[(CATALOG, Page::json(&catalog))]);
+    for words in [
+        ["discover", &site.at("/mcp?api_key=hunter2hunter2")],
+        ["card", &site.at("/x.json?api_key=hunter2hunter2")],
+        ["discover", &site.host()],
+        ["discover", "http://192.0.2.1/x.json?api_key=hunter2hunter2"],
+    ] {
+        let outcome = mcpmini(&Scratch::new(), &words);
+        assert_eq!(outcome.code, 4, "{outcome:?}");
+        assert!(!outcome.err.contains("hunter2") && outcome.err.contains("=***"), "{outcome:?}");
+    }
 }

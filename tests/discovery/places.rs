@@ -67,12 +67,52 @@ fn a_card_that_cannot_be_had_is_listed_as_the_catalog_says() {
 }
 
 #[test]
+fn a_catalog_that_cannot_be_had_is_told_where_another_lists_it() {
+    let nested = r#"{"identifier":"n","type":"application/ai-catalog+json","url":"/more"}"#;
+    let pages =
+        [(CATALOG, catalog(&format!("{nested},{}", entry("b", "/c")))), ("/c", Page::json(CARD))];
+    let site = Site::new(&pages);
+    let outcome = mcpmini(&Scratch::new(), &["discover", &site.host()]);
+    assert_eq!((outcome.code, outcome.out.lines().count()), (0, 1), "{outcome:?}");
+    let told = "$O/more, which is listed in $O/.well-known/ai-catalog.json, was not read: HTTP 404";
+    assert!(site.plain(&outcome.err).contains(told), "{outcome:?}");
+}
+
+#[test]
+fn a_file_is_a_catalog_like_any_other() {
+    let scratch = Scratch::new();
+    let of = |name: &str| {
+        let card = CARD.replace("weather", name).replace("$O", "https://h.example");
+        format!(
+            r#"{{"identifier":"urn:air:h:{name}","type":"application/mcp-server-card+json","data":{card}}}"#
+        )
+    };
+    let listed = [of("a"), of("b"), entry("urn:air:h:c", "/c"), "7".to_owned()].join(",");
+    scratch.write("catalog.json", catalog(&listed).body);
+    let found = mcpmini(&scratch, &["discover", "./catalog.json", "--json"]);
+    assert_eq!((found.code, found.out.lines().count()), (0, 3), "{found:?}");
+    assert!(found.out.contains(r#""identifier":"urn:air:h:b""#), "{found:?}");
+    assert!(found.out.contains("its card was not fetched"), "{found:?}");
+    assert!(found.err.contains("./catalog.json: entries[3] is no object"), "{found:?}");
+    let one = mcpmini(&scratch, &["card", "./catalog.json", "--entry", "urn:air:h:b"]);
+    assert!(one.code == 0 && one.out.starts_with("com.example/b 1.2.0\n"), "{one:?}");
+}
+
+#[test]
 fn a_link_of_the_host_leads_to_its_catalog() {
     let root = Page::json("{}").with("Link: <a>; rel=next, </c.json>; rel=\"ai-catalog\"");
     let entries = entry("a", "/card");
     let pages = [("/", root), ("/c.json", catalog(&entries)), ("/card", Page::json(CARD))];
     let site = check(&pages, &[&format!("{WEATHER} link")]);
     assert_eq!(site.asked()[1], "HEAD /");
+    // Of several the first is read, and that there are more is told.
+    let links = "Link: </c.json>; rel=\"ai-catalog\", </d.json>; rel=\"ai-catalog\", </c.json>; \
+                 rel=\"ai-catalog\"";
+    site.put("/", Page::json("{}").with(links));
+    let outcome = mcpmini(&Scratch::new(), &["discover", &site.host()]);
+    assert_eq!((outcome.code, outcome.out.lines().count()), (0, 1), "{outcome:?}");
+    let told = "$O/ links to 2 catalogs, and only the first was read: $O/c.json";
+    assert!(site.plain(&outcome.err).contains(told), "{outcome:?}");
 }
 
 #[test]

@@ -518,6 +518,22 @@ fn a_registry_can_be_searched_page_by_page() {
 }
 
 #[test]
+fn a_search_that_ends_before_its_end_says_so() {
+    let server = r#"{"server":{"name":"com.example/a","version":"1.0.0","description":"d"}}"#;
+    let page = format!(r#"{{"servers":[{server}],"metadata":{{"nextCursor":"more"}}}}"#);
+    let query = "/v0.1/servers?version=latest&limit=100&search=a";
+    // A page that always names another one, and one that names a page that is not there.
+    for (second, found) in [(Page::json(&page), 12), (Page::json("<"), 1)] {
+        let second = (&*format!("{query}&cursor=more"), second);
+        let site = Site::new(&[(query, Page::json(&page).with("Cache-Control: no-store")), second]);
+        let outcome = mcpmini(&world(&[]), &site, &["discover", "registry:a", "--no-cache"]);
+        assert_eq!((outcome.code, outcome.out.lines().count()), (0, found), "{outcome:?}");
+        let told = format!("{found} servers are shown, and the registry has more: ");
+        assert!(outcome.err.contains(&told), "{outcome:?}");
+    }
+}
+
+#[test]
 fn a_registry_that_answers_about_another_server_is_not_believed() {
     let scratch = world(&["npx"]);
     let answer = |asked: &str, server: &str| {

@@ -133,6 +133,14 @@ fn faults_of_the_connection_are_found() {
 }
 
 #[test]
+fn faults_of_where_messages_are_posted_are_found() {
+    check(Kind::Sse, "takes every message", "sse-origin", "fail");
+    check(Kind::Sse, "one stream for all", "sse-session", "fail");
+    check(Kind::Sse, "numbered streams", "sse-session", "warn");
+    check(Kind::Sse, "short streams", "sse-session", "warn");
+}
+
+#[test]
 fn faults_with_browsers_are_found() {
     for kind in [Kind::Legacy, Kind::Modern] {
         check_all(
@@ -412,6 +420,8 @@ fn signatures_of_cards_are_verified() {
         let words = ["doctor", "--json", "--only", "card-signature", &site.url];
         let mut command = scratch.mcpmini(words);
         trusted.map(|root| command.env("MCPMINI_TRUSTED_ROOT", root));
+        // Nobody in the world is asked for the keys of a domain.
+        command.env("HTTPS_PROXY", "http://127.0.0.1:9").env("NO_PROXY", "127.0.0.1");
         let outcome = run(&mut command);
         let (verdict, found) = &verdicts(&outcome)["card-signature"];
         assert_eq!(format!("card-signature {verdict}"), expected, "{fault}: {}", outcome.out);
@@ -429,6 +439,13 @@ fn signatures_of_cards_are_verified() {
         "card-signature skip",
         "the card is not signed",
     );
+    let by = "signed by https://github.com/acme/weather/";
+    check("signed card by its catalog", root, "card-signature pass", by);
+    let other = "the bundle data: has another hash than the catalog says";
+    check("signed card by its catalog with another hash", root, "card-signature fail", other);
+    let keys = "https://example.com/.well-known/did.json: ";
+    check("signed card by its catalog alone", root, "card-signature unknown", keys);
+    check("signed card by its catalog badly", root, "card-signature fail", "");
     // A card without a signature is no fault, and neither is a server without a card.
     check("", root, "card-signature skip", "the card is not signed");
     check("no documents", root, "card-signature skip", "no card at");

@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use crate::scripted::{Peer, Request, Server, Stream};
@@ -171,6 +173,9 @@ impl State {
         if let Some(signed) = self.signed(path) {
             return signed;
         }
+        if path == "/message" && self.kind == Kind::Sse {
+            return empty(202);
+        }
         if path != "/mcp" {
             return self.document(path, request);
         }
@@ -182,7 +187,7 @@ impl State {
             ("GET", Kind::Sse) => Response {
                 status: 200,
                 fields: vec![("Content-Type", "text/event-stream".to_owned())],
-                body: "event: endpoint\ndata: /message?session=1\n\n".to_owned(),
+                body: format!("event: endpoint\ndata: /message?session={}\n\n", self.stream_id()),
             },
             ("GET", _) if self.has("answers GET") => json_of(200, &json!({})),
             ("DELETE", Kind::Legacy | Kind::Guarded) => self.end_session(request),
@@ -199,6 +204,18 @@ impl State {
         }
     }
 
+    /// The id in the endpoint of a stream.
+    fn stream_id(&self) -> String {
+        let mut sessions = self.sessions.lock().unwrap();
+        sessions.count += 1;
+        match self.fault {
+            "one stream for all" => "1".to_owned(),
+            "numbered streams" => format!("{:032}", sessions.count),
+            "short streams" => random(sessions.count)[..8].to_owned(),
+            _ => random(sessions.count),
+        }
+    }
+
     /// The refusal of what a browser sends in the name of another site.
     fn refuse_stranger(&self, request: &Request) -> Option<Response> {
         let names = ["localhost", "127.0.0.1", "mcp.test"].map(|it| format!("{it}:{}", self.port));
@@ -206,6 +223,9 @@ impl State {
             request.path.contains("/server-card") || request.path.contains(".well-known");
         if request.method == "OPTIONS" || is_document {
             return (request.method == "OPTIONS").then(|| empty(204));
+        }
+        if self.has("takes every message") && request.path.starts_with("/message") {
+            return None;
         }
         let origin = field(request, "origin");
         let is_own = names.iter().any(|name| origin == format!("http://{name}"));
@@ -579,6 +599,10 @@ impl State {
             "" | " that has changed" => "card.json.sigstore.json",
             " by a key" => "key.sigstore.json",
             " with a broken signature" => "swapped-signature.sigstore.json",
+            " by its catalog"
+            | " by its catalog with another hash"
+            | " by its catalog alone"
+            | " by its catalog badly" => "",
             " and a page instead of a bundle" => "",
             other => panic!("there is no such fault: {other}"),
         };
@@ -592,6 +616,27 @@ impl State {
             }
             "/mcp/server-card" => file("card.json"),
             "/mcp/server-card.sigstore.json" if bundle.is_empty() => "<html></html>".to_owned(),
+            "/.well-known/ai-catalog.json" => {
+                match self.fault.strip_prefix("signed card by its catalog")? {
+                    " alone" => file("catalog.json"),
+                    " badly" => file("catalog.json").replace("..SEfr", ".e30.SEfr"),
+                    hash => {
+                        let bundle = STANDARD.encode(file("card.json.sigstore.json"));
+                        let mut attestation = json!({
+                            "type": "sigstore-bundle", "uri": format!("data:;base64,{bundle}"),
+                        });
+                        if !hash.is_empty() {
+                            attestation["digest"] = json!("sha256:00");
+                        }
+                        let entry = json!({
+                            "identifier": "urn:x", "type": "application/mcp-server-card+json",
+                            "url": "/mcp/server-card",
+                            "trustManifests": [{ "attestations": [attestation] }],
+                        });
+                        json!({ "specVersion": "1.0", "entries": [entry] }).to_string()
+                    }
+                }
+            }
             "/mcp/server-card.sigstore.json" => file(bundle),
             _ => return None,
         };

@@ -25,7 +25,8 @@ use crate::config::Digest;
     note = "A host, registry:NAME[@VERSION], card:URL, a file, or a URL without a NAME is looked up: \
                what is found is shown, the server is asked, and an entry is written. What leads to \
                another host than the one you name, and every command, is added only with --accept \
-               DIGEST, which the refusal tells (exit code 8)."
+               DIGEST, which the refusal tells (exit code 8). Which revision the server speaks is \
+               asked of it, whatever its card says."
 )]
 #[argh(example = "mcpmini add tracker https://mcp.example.com/mcp -H 'X-Key: ${{KEY}}'")]
 #[argh(example = "mcpmini add files -- npx -y @modelcontextprotocol/server-filesystem /srv")]

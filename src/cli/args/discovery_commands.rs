@@ -26,7 +26,13 @@ const LONGEST_CARD: usize = 8 << 20;
 )]
 #[argh(
     note = "A document may take 5 s, and all of them 10 s; with --timeout as long as that says, and \
-               all of them twice that."
+               all of them twice that. 12 are asked for at most. Lists are shown up to 1000 servers, \
+               and catalogs up to 2000 entries; what is left out is told on standard error."
+)]
+#[argh(
+    note = "Documents are stored as long as their host says (Cache-Control, at most a day), else for \
+               5 minutes, and that there is none for 10; --refresh asks the host anew. `card check`, \
+               `card verify`, `add` and `trust diff` do so always."
 )]
 #[argh(example = "mcpmini discover example.com")]
 #[argh(example = "mcpmini discover https://mcp.example.com/mcp --json | jq -r .url")]

@@ -59,8 +59,8 @@ impl Checked {
 }
 
 async fn read(run: &Run<'_>, card: &Card) -> Result<Checked, Error> {
-    let access = access(card);
-    let place = discover::place_or_name(run, card.place())?;
+    let (place, entry) = discover::place_or_name(run, card.place())?;
+    let access = access(card, entry.as_deref());
     if let Place::File(path) = &place {
         return from_file(run, path);
     }
@@ -68,7 +68,7 @@ async fn read(run: &Run<'_>, card: &Card) -> Result<Checked, Error> {
         let text = "the rules are those of cards; an entry of the registry is none";
         return Err(Error::new(Exit::Usage, text).phase(Phase::Usage).sent(Sent::No));
     }
-    // What was stored is not what is published.
+    // What is judged is what is there now.
     let documents = discover::documents(run, &access)?.checked();
     if let Place::Document(address) = &place {
         // What is no catalog is checked even when nothing can be made of it.

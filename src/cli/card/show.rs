@@ -25,11 +25,11 @@ pub(super) async fn run(
     card: &Card,
     executor: &LocalExecutor<'static>,
 ) -> Result<Exit, Error> {
-    let access = access(card);
+    let (place, entry) = discover::place_or_name(run, card.place())?;
+    let access = access(card, entry.as_deref());
     let documents = discover::documents(run, &access)?;
     // Of a server of the configuration it is asked who signs its card now.
     let documents = if is_name(card) { documents.checked() } else { documents };
-    let place = discover::place_or_name(run, card.place())?;
     let found = discover::findings(run, &documents, &place, &access).await?;
     let by_resource = match &place {
         Place::Endpoint(address) if card.connect && found.candidates.is_empty() => {
@@ -72,11 +72,12 @@ async fn hold(run: &Run<'_>, card: &Card, signature: &Signature) -> Result<(), E
         return Ok(());
     }
     let Ok(resolved) = config::resolve(card.place(), run.env, &overrides) else { return Ok(()) };
-    let Some(url) = &resolved.definition.card else { return Ok(()) };
+    let Some(known_card) = &resolved.definition.card else { return Ok(()) };
     let known = known_publisher(run, &resolved, &overrides)?;
-    let is_listed = known.as_ref().is_some_and(|known| known.catalog.is_some());
+    let is_in_catalog = known.as_ref().is_some_and(|known| known.catalog.is_some());
+    let is_listed = is_in_catalog || known_card.entry.is_some();
     let publisher = match is_listed && !card.offline {
-        true => discover::publisher(run, url, known.as_ref()).await,
+        true => discover::publisher(run, known_card, known.as_ref()).await,
         false => signature.publisher(),
     };
     match publisher {
@@ -85,8 +86,8 @@ async fn hold(run: &Run<'_>, card: &Card, signature: &Signature) -> Result<(), E
     }
 }
 
-/// What the options say about looking.
-pub(super) fn access(card: &Card) -> Access<'_> {
+/// What the options say about looking. `entry` is the one that is meant unless they say another.
+pub(super) fn access<'a>(card: &'a Card, entry: Option<&'a str>) -> Access<'a> {
     Access {
         standard: card.standard,
         html: false,
@@ -94,7 +95,7 @@ pub(super) fn access(card: &Card) -> Access<'_> {
         allow_http: card.allow_http,
         offline: card.offline,
         registry: card.registry.as_deref(),
-        only: card.entry.as_deref(),
+        only: card.entry.as_deref().or(entry),
     }
 }
 

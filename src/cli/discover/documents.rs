@@ -18,6 +18,7 @@ use crate::discovery::documents::Origin;
 use crate::discovery::lookup::{self, CARD_LIMIT, Options};
 use crate::discovery::{Candidate, Documents, Finder, Findings, Place, Reuse};
 use crate::net::{Address, FetchError, Fetcher, Policy};
+use crate::protocol::mask;
 use crate::protocol::message::{Fault, Sent};
 use crate::protocol::visible::visible;
 use crate::store::{self, Guard};
@@ -67,25 +68,28 @@ pub(in crate::cli) fn registry_name(word: &str) -> Option<String> {
 }
 
 /// The same for a command that also takes a server of the configuration: its card if it was made
-/// from one, else its endpoint.
-pub(in crate::cli) fn place_or_name(run: &Run<'_>, word: &str) -> Result<Place, Error> {
+/// from one, with its entry if that is in a catalog, else its endpoint.
+pub(in crate::cli) fn place_or_name(
+    run: &Run<'_>,
+    word: &str,
+) -> Result<(Place, Option<String>), Error> {
     let overrides = only_file(run);
     let is_name = matches!(Word::parse(word), Ok(Word::Name { .. }));
     let resolved = is_name.then(|| config::resolve(word, run.env, &overrides)).and_then(Result::ok);
-    let Some(resolved) = resolved else { return place(word) };
+    let Some(resolved) = resolved else { return Ok((place(word)?, None)) };
     // Whoever wrote a project's file does not decide whom we ask.
     trust::admit(&resolved, run.env, &overrides).map_err(explain::trust)?;
     let Target::Http(server) = &resolved.definition.target else {
         let error = Error::new(Exit::Usage, format!("{word} is started here, and has no card"));
         return Err(error.phase(Phase::Usage).sent(Sent::No));
     };
-    let (url, is_card) = match &resolved.definition.card {
-        Some(card) => (card, true),
-        None => (&server.url, false),
+    let (url, card) = match &resolved.definition.card {
+        Some(card) => (&card.url, Some(card)),
+        None => (&server.url, None),
     };
-    match (Address::parse(url), is_card) {
-        (Ok(address), true) => Ok(Place::Document(address)),
-        (Ok(_), false) => place(url),
+    match (Address::parse(url), card) {
+        (Ok(address), Some(card)) => Ok((Place::Document(address), card.entry.clone())),
+        (Ok(_), None) => Ok((place(url)?, None)),
         (Err(error), _) => {
             let text = format!("the URL of {word} cannot be used here: {error}");
             Err(Error::new(Exit::Config, text).phase(Phase::Config).sent(Sent::No))
@@ -131,7 +135,7 @@ pub(in crate::cli) async fn findings(
     access: &Access<'_>,
 ) -> Result<Findings, Error> {
     let found = match place {
-        Place::File(path) => from_file(run, path)?,
+        Place::File(path) => from_file(run, path, access.only)?,
         Place::Registry { .. } | Place::Search(_) => {
             registry::listed(run, documents, access.registry, place).await?
         }
@@ -142,7 +146,7 @@ pub(in crate::cli) async fn findings(
     };
     for tried in &found.tried {
         let outcome = tried.miss.as_ref().map_or("found".to_owned(), ToString::to_string);
-        run.remark(&format!("{}: {outcome}", tried.url));
+        run.remark(&format!("{}: {outcome}", mask::url(&tried.url)));
     }
     found.notes.iter().for_each(|note| run.warn(note));
     found.candidates.iter().for_each(|candidate| tell(run, candidate));
@@ -212,9 +216,9 @@ pub(in crate::cli) fn read_file(run: &Run<'_>, path: &Path) -> Result<Vec<u8>, E
     bytes.ok_or_else(|| fail(format!("there is no file {}", path.display())))
 }
 
-fn from_file(run: &Run<'_>, path: &Path) -> Result<Findings, Error> {
+fn from_file(run: &Run<'_>, path: &Path, only: Option<&str>) -> Result<Findings, Error> {
     let bytes = read_file(run, path)?;
-    lookup::read_file(path.to_owned(), bytes).map_err(|malformed| {
+    lookup::read_file(path, &bytes, only).map_err(|malformed| {
         let text = format!("{}: {malformed}", path.display());
         Error::new(Exit::Protocol, text).phase(Phase::Config).sent(Sent::No)
     })

@@ -29,8 +29,15 @@ pub(in crate::cli) fn entry(
         let headers = endpoint.headers.into_iter().map(|(name, value)| (name, value.into()));
         entry.insert("headers".to_owned(), headers.collect::<Entry>().into());
     }
-    if let Some(document) = candidate.document.as_ref().filter(|it| !it.body.is_empty()) {
-        entry.insert("card".to_owned(), document.requested.as_str().into());
+    if let Some(document) = &candidate.document {
+        // A card inside of a catalog has no place of its own.
+        let inside = candidate.entry.as_ref().filter(|_| document.body.is_empty());
+        if inside.is_some() || !document.body.is_empty() {
+            entry.insert("card".to_owned(), document.requested.as_str().into());
+        }
+        if let Some(listed) = inside {
+            entry.insert("cardEntry".to_owned(), listed.identifier.as_str().into());
+        }
     }
     Ok((entry, endpoint.address))
 }

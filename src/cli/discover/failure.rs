@@ -9,6 +9,7 @@ use crate::cli::exit::Exit;
 use crate::discovery::documents::Miss;
 use crate::discovery::{Candidate, Findings, Place};
 use crate::net::FetchError;
+use crate::protocol::mask;
 use crate::protocol::message::Sent;
 use crate::protocol::visible::visible;
 
@@ -28,23 +29,30 @@ pub(in crate::cli) fn nothing(word: &str, place: &Place, found: &Findings) -> Er
         true if misses().any(is_protected) => Exit::Auth,
         _ => Exit::Unreachable,
     };
-    let mut text = format!("no server was found at {word}");
+    let mut text = format!("no server was found at {}", mask::url(word));
     for tried in found.tried.iter().take(LISTED) {
         let why = tried
             .miss
             .as_ref()
             .map_or("not the one that is wanted".to_owned(), ToString::to_string);
-        let _ = match why.starts_with(&tried.url) {
-            true => write!(text, "\n{why}"),
-            false => write!(text, "\n{}: {why}", tried.url),
+        let url = mask::url(&tried.url);
+        let stored = if tried.is_stored { " (stored)" } else { "" };
+        let _ = match why.starts_with(&*url) {
+            true => write!(text, "\n{why}{stored}"),
+            false => write!(text, "\n{url}: {why}{stored}"),
         };
     }
     let error = Error::new(exit, text).phase(Phase::Connect).sent(Sent::No);
     let error = error.retryable(exit == Exit::Unreachable && may_pass);
     let is_plain = |miss: &Miss| matches!(miss, Miss::Failed(FetchError::NotEncrypted(_)));
     match place {
+        _ if found.tried.iter().any(|tried| tried.is_stored) => {
+            error.hint("what is stored may have changed since: --refresh asks again")
+        }
         _ if misses().any(is_plain) => error.hint("--allow-http asks without encryption"),
-        Place::Endpoint(_) => error.hint(format!("if that is a card itself, write card:{word}")),
+        Place::Endpoint(_) => {
+            error.hint(format!("if that is a card itself, write card:{}", mask::url(word)))
+        }
         Place::Host(_) => error.hint("if you know the server's own URL, give that"),
         _ => error,
     }
@@ -60,7 +68,7 @@ pub(in crate::cli) fn choose<'f>(
         [] => Err(nothing(word, place, found)),
         [one] => Ok(one),
         several => {
-            let mut text = format!("{} servers were found at {word}:", several.len());
+            let mut text = format!("{} servers were found at {}:", several.len(), mask::url(word));
             let mut names = HashSet::new();
             // What stands in no catalog has no other name.
             let mut listed = several.iter().filter(|candidate| candidate.entry.is_some());

@@ -41,7 +41,9 @@ pub(in crate::cli) struct Stranger<'a> {
 }
 
 /// Asks a server that stands in no file, and holds the claim against what it says. A token that was
-/// given goes only to a host that the user has named.
+/// given goes only to a host that the user has named. Which revision it speaks is asked as of any
+/// other: a claim of it would save a question once, and with a server that takes the wrong one for
+/// nothing it would cost the answer.
 pub(in crate::cli) async fn ask(
     run: &Run<'_>,
     stranger: Stranger<'_>,

@@ -40,7 +40,7 @@ pub(super) async fn run(
     wanted: &Discover,
     executor: &LocalExecutor<'static>,
 ) -> Result<Exit, Error> {
-    let place = place_or_name(run, &wanted.place)?;
+    let (place, entry) = place_or_name(run, &wanted.place)?;
     let access = Access {
         standard: wanted.standard,
         html: wanted.html,
@@ -48,7 +48,7 @@ pub(super) async fn run(
         allow_http: wanted.allow_http,
         offline: wanted.offline,
         registry: wanted.registry.as_deref(),
-        only: None,
+        only: entry.as_deref(),
     };
     let documents = documents(run, &access)?;
     let found = findings(run, &documents, &place, &access).await?;

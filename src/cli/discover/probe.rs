@@ -45,7 +45,8 @@ pub(super) async fn run(
             }
             Err(_) => {
                 let miss = Some(Miss::Other("no MCP server answers"));
-                tried.tried.push(Tried { url: format!("POST {url}"), miss });
+                let url = format!("POST {url}");
+                tried.tried.push(Tried { url, miss, is_stored: false });
             }
         }
     }

@@ -4,7 +4,7 @@ use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
 use crate::cli::run::Run;
 use crate::discovery::documents::Miss;
-use crate::discovery::registry::{self, Listed, Status};
+use crate::discovery::registry::{self, Listed, Matches, Status};
 use crate::discovery::{Documents, Findings, Place};
 use crate::net::Address;
 use crate::protocol::message::Sent;
@@ -29,31 +29,35 @@ pub(super) async fn listed(
     place: &Place,
 ) -> Result<Findings, Error> {
     let address = registry(run, given)?;
-    let (listed, text) = match place {
+    let (found, text) = match place {
         Place::Registry { name, version } => {
             let one = registry::look_up(documents, &address, name, version.as_deref());
             let one = run.unless_over(one).await?;
-            (one.map(|one| vec![one]), name.clone())
+            (one.map(|one| Matches { servers: vec![one], unread: None }), name)
         }
         Place::Search(text) => {
             let found = registry::search(documents, &address, text);
-            (run.unless_over(found).await?, text.clone())
+            (run.unless_over(found).await?, text)
         }
         _ => return Ok(Findings::default()),
     };
-    let listed = listed.map_err(|miss| unregistered(&text, &address, &miss))?;
+    let found = found.map_err(|miss| unregistered(text, &address, &miss))?;
+    let listed = &found.servers;
+    let count = listed.len();
+    let cut = |miss: &Miss| format!("{count} servers are shown, and the registry has more: {miss}");
+    let notes = found.unread.iter().map(cut).collect();
     let usable = |one: &&Listed| one.status != Status::Deleted;
     for deleted in listed.iter().filter(|one| !usable(one)) {
         run.warn(&format!("{} was deleted from the registry", visible(deleted.claim.shown_name())));
     }
-    for one in &listed {
+    for one in listed {
         if let Status::Other(status) = &one.status {
             let (name, status) = (visible(one.claim.shown_name()), visible(status));
             run.warn(&format!("the registry calls {name} \"{status}\", which is not known"));
         }
     }
     let candidates = listed.iter().filter(usable).map(Listed::candidate).collect();
-    Ok(Findings { candidates, tried: documents.tried(), notes: Vec::new() })
+    Ok(Findings { candidates, tried: documents.tried(), notes })
 }
 
 /// The error for what the registry does not know.

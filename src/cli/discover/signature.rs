@@ -68,7 +68,10 @@ pub(in crate::cli) async fn look(
             judge(run, candidate, &evidence, whence, &card, Some(document.requested.as_str()))
         }
         Ok(None) => match of(candidate) {
-            Signature::NotChecked if !document.body.is_empty() => Signature::None,
+            // The registry has no place where a signature would be.
+            Signature::NotChecked if !document.body.is_empty() || candidate.entry.is_some() => {
+                Signature::None
+            }
             Signature::ManifestNotChecked => manifest(run, documents, candidate, &card).await,
             other => other,
         },

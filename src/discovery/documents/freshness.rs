@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use http::header::{AGE, CACHE_CONTROL, HeaderMap};
+use http::header::{AGE, CACHE_CONTROL, EXPIRES, HeaderMap};
 
 /// The longest time, whatever the host says.
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
@@ -14,6 +14,13 @@ pub(super) struct Keeping {
     pub(super) may_store: bool,
     /// How long it is good from now on.
     pub(super) fresh_for: Duration,
+    /// Whether it must not be used after that without asking, even where nobody answers.
+    pub(super) must_ask: bool,
+}
+
+/// Whether the header fields say anything about keeping.
+pub(super) fn is_said(headers: &HeaderMap) -> bool {
+    [CACHE_CONTROL, EXPIRES].iter().any(|name| headers.contains_key(name))
 }
 
 /// Reads what the header fields of an answer say. `unsaid` is how long it is good when they say
@@ -39,9 +46,12 @@ pub(super) fn keeping(headers: &HeaderMap, unsaid: Duration) -> Keeping {
     let fresh_for = match said {
         _ if has("no-cache") => Duration::ZERO,
         Some(said) => said.saturating_sub(age).min(LONGEST),
+        // A date is not read: to ask earlier than one must is always right.
+        None if headers.contains_key(EXPIRES) => Duration::ZERO,
         None => unsaid,
     };
-    Keeping { may_store: !has("no-store"), fresh_for }
+    let must_ask = has("no-cache") || has("must-revalidate");
+    Keeping { may_store: !has("no-store"), fresh_for, must_ask }
 }
 
 #[cfg(test)]
@@ -55,7 +65,7 @@ mod tests {
             for (name, value) in fields {
                 headers.append(*name, value.parse().unwrap());
             }
-            let Keeping { may_store, fresh_for } = keeping(&headers, Duration::from_secs(300));
+            let Keeping { may_store, fresh_for, .. } = keeping(&headers, Duration::from_secs(300));
             assert_eq!(may_store.then_some(fresh_for.as_secs()), expected, "{fields:?}");
         };
         let control = "cache-control";
@@ -74,5 +84,7 @@ mod tests {
         check(&[(control, "no-store")], None);
         check(&[(control, "private, NO-STORE")], None);
         check(&[(control, "must-revalidate")], Some(300));
+        check(&[("expires", "0")], Some(0));
+        check(&[("expires", "Sun, 06 Nov 2094 08:49:37 GMT"), (control, "max-age=60")], Some(60));
     }
 }

@@ -172,7 +172,7 @@ impl Documents {
     /// Notes that a place is looked at. They stand in the order in which that was begun.
     fn try_at(&self, url: String) -> usize {
         let mut tried = self.tried.borrow_mut();
-        tried.push(Tried { url, miss: None });
+        tried.push(Tried { url, miss: None, is_stored: false });
         tried.len() - 1
     }
 
@@ -203,7 +203,12 @@ impl Documents {
         wanted: Wanted,
     ) -> Result<Document, Miss> {
         let place = self.try_at(address.to_string());
-        let outcome = self.find(address, source, wanted).await.and_then(|found| found.read());
+        let found = self.find(address, source, wanted).await;
+        if self.reuse == Reuse::Fresh && found.as_ref().is_ok_and(|it| it.origin == Origin::Stored)
+        {
+            self.tried.borrow_mut()[place].is_stored = true;
+        }
+        let outcome = found.and_then(Found::read);
         self.missed(place, outcome.as_ref().err());
         outcome
     }
@@ -299,12 +304,16 @@ impl Documents {
         let first = |name| fields(&fetched.headers, name).into_iter().next();
         let (etag, last_modified) = (first(ETAG), first(LAST_MODIFIED));
         let (origin, kept) = match stored {
-            Some(Kept { label, body }) if status == 304 => {
+            Some(Kept { mut label, body }) if status == 304 => {
+                // What it does not say is as it was (RFC 9111, section 3.2).
+                if freshness::is_said(&fetched.headers) {
+                    label.fresh_for = keeping.fresh_for.as_secs();
+                    label.must_ask = keeping.must_ask;
+                }
                 let label = Label {
                     etag: etag.or(label.etag),
                     last_modified: last_modified.or(label.last_modified),
                     at: seconds(self.now),
-                    fresh_for: keeping.fresh_for.as_secs(),
                     ..label
                 };
                 (Origin::Revalidated, Kept { label, body })
@@ -328,6 +337,7 @@ impl Documents {
                     last_modified: last_modified.filter(|_| is_document),
                     at: seconds(self.now),
                     fresh_for: keeping.fresh_for.as_secs(),
+                    must_ask: keeping.must_ask,
                     sha256: Digest::of(&body).hex(),
                 };
                 (Origin::Network, Kept { label, body })
@@ -344,7 +354,9 @@ impl Documents {
     /// A document that is stale, in the place of one that cannot be had.
     fn stale(&self, stored: Option<Kept>, miss: Miss) -> Result<(Kept, Duration), Miss> {
         let is_away = matches!(&miss, Miss::Failed(error) if error.may_pass());
-        let stored = stored.filter(|kept| is_away && self.takes_stale && kept.label.status == 200);
+        let is_allowed = is_away && self.takes_stale;
+        let stored = stored
+            .filter(|Kept { label, .. }| is_allowed && label.status == 200 && !label.must_ask);
         let aged = stored.and_then(|kept| Some((kept.label.age(self.now)?, kept)));
         match aged.filter(|(age, _)| *age <= STALE) {
             Some((age, kept)) => Ok((kept, age)),

@@ -12,6 +12,8 @@ pub struct Tried {
     pub url: String,
     /// Why there is no document; `None` when there is one.
     pub miss: Option<Miss>,
+    /// Whether an earlier run found that out, and nobody was asked in this one.
+    pub is_stored: bool,
 }
 
 /// Why there is no document.

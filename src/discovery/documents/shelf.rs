@@ -59,6 +59,9 @@ pub(super) struct Label {
     pub(super) at: u64,
     /// How long it is good from then on, in seconds.
     pub(super) fresh_for: u64,
+    /// Whether it must not stand for one that cannot be had.
+    #[serde(default)]
+    pub(super) must_ask: bool,
     /// The hash of the body, in hexadecimal digits.
     pub(super) sha256: String,
 }

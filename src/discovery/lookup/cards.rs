@@ -1,5 +1,8 @@
 //! From documents to servers: catalogs are opened, pointers followed, hashes compared.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
 use super::super::catalog::{self, Entry, Kind, NoCatalog};
 use super::super::claim::{Claim, Remark};
 use super::super::document;
@@ -9,6 +12,7 @@ use super::{Candidate, Conflict, Finder, Findings, Way};
 use crate::config::Digest;
 use crate::net::{Address, Source, together};
 use crate::protocol::canonical::canonical;
+use crate::protocol::mask;
 
 /// How deep catalogs may stand in catalogs.
 const DEPTH: usize = 4;
@@ -30,38 +34,71 @@ impl Finder<'_> {
 
     /// A catalog, and those in it, each but once.
     async fn take_catalog(&self, document: &Document, way: Way, findings: &mut Findings) {
-        let mut seen = vec![document.address.clone(), document.requested.clone()];
+        let mut seen =
+            HashSet::from([&document.address, &document.requested].map(Address::to_string));
         let mut level = vec![document.clone()];
+        let mut unasked = 0;
         for _ in 0..=DEPTH {
             let mut next = Vec::new();
             for document in level {
                 let nested = self.take_entries(&document, way, findings).await;
-                for (entry, address) in nested {
-                    if seen.contains(&address) {
-                        continue;
-                    }
-                    seen.push(address.clone());
-                    let source = Source::Document(document.zone);
-                    let Ok(found) = self.documents.get(&address, source, self.catalog()).await
-                    else {
-                        continue;
-                    };
-                    if digest_holds(&entry, &found.body) == Some(false) {
-                        findings.notes.push(format!(
-                            "{address}: it is not the catalog that {} lists: another hash",
-                            document.address
-                        ));
-                        continue;
-                    }
-                    next.push(found);
+                if self.has_found(findings) {
+                    return;
                 }
-            }
-            if next.is_empty() {
-                return;
+                for (entry, address) in nested {
+                    if !seen.insert(address.to_string()) {
+                        continue;
+                    }
+                    if !self.documents.has_budget() {
+                        unasked += 1;
+                        continue;
+                    }
+                    match self.nested(&entry, &address, &document).await {
+                        Ok(found) => next.push(found),
+                        Err(miss) => findings.notes.push(format!(
+                            "{}, which is listed in {}, was not read: {miss}",
+                            mask::url(address.as_str()),
+                            document.address
+                        )),
+                    }
+                }
             }
             level = next;
         }
-        findings.notes.push(format!("catalogs in catalogs were followed {DEPTH} levels deep"));
+        if 0 < unasked {
+            let told = format!("catalogs that are listed were not read: {unasked}");
+            findings.notes.push(format!("{}: {told}, {}", document.address, Miss::Spent));
+        }
+        if !level.is_empty() {
+            findings.notes.push(format!("catalogs in catalogs were followed {DEPTH} levels deep"));
+        }
+    }
+
+    /// Whether the one that is wanted is there, by what only it can have. Others may have its name.
+    fn has_found(&self, findings: &Findings) -> bool {
+        let is_wanted = |candidate: &Candidate| {
+            self.wanted.is_some_and(|it| candidate.is_entry(it) || candidate.is_at(it))
+        };
+        findings.candidates.iter().any(is_wanted)
+    }
+
+    /// A catalog that another one lists.
+    async fn nested(
+        &self,
+        entry: &Entry,
+        address: &Address,
+        catalog: &Document,
+    ) -> Result<Document, Miss> {
+        let source = Source::Document(catalog.zone);
+        let found = self.documents.get(address, source, self.catalog()).await?;
+        if digest_holds(entry, &found.body) == Some(false) {
+            return Err(Miss::Other("it has another hash than is listed"));
+        }
+        match catalog::read(&found.object) {
+            Ok(_) => Ok(found),
+            Err(NoCatalog::Version(_)) => Err(Miss::Other("it is of a version that is not known")),
+            Err(NoCatalog::Other) => Err(Miss::Other("it is no catalog")),
+        }
     }
 
     /// The servers of one catalog; gives back the catalogs that it names.
@@ -73,21 +110,20 @@ impl Finder<'_> {
     ) -> Vec<(Entry, Address)> {
         let Ok(catalog) = catalog::read(&document.object) else { return Vec::new() };
         let place = &document.address;
-        findings.notes.extend(catalog.faults.iter().map(|fault| format!("{place}: {fault}")));
+        findings.notes.extend(catalog.notes().iter().map(|note| format!("{place}: {note}")));
         let (mut nested, mut cards) = (Vec::new(), Vec::new());
         let is_clear = !document::repeats(&document.body);
         let signed = |entry: &Entry| entry.has_manifest.then(|| document.clone());
         for entry in catalog.entries {
             match (&entry.place, entry.kind) {
                 (catalog::Place::Data(data), Kind::Card) => {
-                    let mut embedded = self.embedded(data, document, way);
+                    let embedded = embedded(data, document, way);
+                    findings.notes.extend(embedded.notes.iter().map(|it| format!("{place}: {it}")));
                     let holds = value_holds(&entry, data, is_clear);
-                    for candidate in &mut embedded {
-                        candidate.catalog = signed(&entry);
-                        candidate.entry = Some(entry.clone());
-                        candidate.digest_holds = holds;
-                    }
-                    findings.candidates.extend(embedded);
+                    findings.candidates.extend(embedded.candidates.into_iter().map(|candidate| {
+                        let (catalog, entry) = (signed(&entry), Some(entry.clone()));
+                        Candidate { catalog, entry, digest_holds: holds, ..candidate }
+                    }));
                 }
                 (catalog::Place::Data(_), Kind::Catalog) => {
                     findings.notes.push(format!("{place}: a catalog inside of it was left out"));
@@ -112,10 +148,13 @@ impl Finder<'_> {
             let fetched = together(
                 several.iter().map(|(entry, address)| self.listed(entry, address, document, way)),
             );
-            findings.candidates.extend(fetched.await.into_iter().flatten().map(|candidate| {
-                let catalog = candidate.entry.as_ref().and_then(signed);
-                Candidate { catalog, ..candidate }
-            }));
+            for found in fetched.await {
+                findings.notes.extend(found.notes);
+                findings.candidates.extend(found.candidates.into_iter().map(|candidate| {
+                    let catalog = candidate.entry.as_ref().and_then(signed);
+                    Candidate { catalog, ..candidate }
+                }));
+            }
         }
         nested
     }
@@ -127,20 +166,22 @@ impl Finder<'_> {
         address: &Address,
         catalog: &Document,
         way: Way,
-    ) -> Vec<Candidate> {
+    ) -> Findings {
         // Not even on its own host: the name of that may stand for another address by now.
         let source = Source::Document(catalog.zone);
-        let bare = || bare(entry, catalog, way);
+        let mut findings = Findings::default();
+        let bare = bare(entry, catalog, way);
         let Ok(card) = self.documents.get(address, source, self.card()).await else {
-            return vec![bare()];
+            findings.candidates.push(bare);
+            return findings;
         };
         let holds = digest_holds(entry, &card.body);
-        let mut findings = Findings::default();
         self.take_card(&card, way, &mut findings).await;
         if findings.candidates.is_empty() {
             let miss = Miss::Other("it is about no server");
             self.documents.reject(card.requested.as_str(), miss);
-            return vec![bare()];
+            findings.candidates.push(bare);
+            return findings;
         }
         for candidate in &mut findings.candidates {
             candidate.entry = Some(entry.clone());
@@ -149,12 +190,14 @@ impl Finder<'_> {
                 candidate.document.as_ref().is_some_and(|it| it.requested == card.requested);
             candidate.digest_holds = holds.map(|holds| holds && is_listed);
         }
-        findings.candidates
+        findings
     }
 
     /// A card or a document of an older form. A card that it points to is fetched, once.
     pub(super) async fn take_card(&self, document: &Document, way: Way, findings: &mut Findings) {
-        let Some(Normal { claims, pointer }) = read(document) else { return };
+        let Some(normal) = read(document) else { return };
+        findings.notes.extend(normal.note().map(|note| format!("{}: {note}", document.address)));
+        let Normal { claims, pointer, .. } = normal;
         let is_one_of_several = 1 < claims.len();
         let of = |claim: &Claim| Candidate {
             is_one_of_several,
@@ -195,6 +238,21 @@ fn read(document: &Document) -> Option<Normal> {
     Some(normal)
 }
 
+/// The servers of a card that stands in a catalog itself.
+fn embedded(data: &document::Object, catalog: &Document, way: Way) -> Findings {
+    let mut findings = Findings::default();
+    let Some(normal) = normalise(data, Some(&catalog.address)) else {
+        findings.notes.push("what stands in one of its entries is about no server".to_owned());
+        return findings;
+    };
+    findings.notes.extend(normal.note());
+    let (object, body) = (Arc::new(data.clone()), Arc::default());
+    let document = Document { object, body, ..catalog.clone() };
+    let claims = normal.claims.into_iter();
+    findings.candidates.extend(claims.map(|claim| Candidate::of(claim, way, &document)));
+    findings
+}
+
 /// Whether the hash in an entry is that of the bytes of a document; `None` when it has none. A document
 /// that can be read in two ways has no hash that says anything.
 fn digest_holds(entry: &Entry, body: &[u8]) -> Option<bool> {
@@ -204,7 +262,7 @@ fn digest_holds(entry: &Entry, body: &[u8]) -> Option<bool> {
 
 /// The same for what stands in the entry itself, in a catalog that can be read in one way: the hash is
 /// that of its value (RFC 8785).
-fn value_holds(entry: &Entry, data: &document::Object, is_clear: bool) -> Option<bool> {
+pub(super) fn value_holds(entry: &Entry, data: &document::Object, is_clear: bool) -> Option<bool> {
     let said = entry.digest.as_ref()?;
     let text = serde_json::to_string(data).expect("a JSON value always serializes");
     let value = canonical(&text).ok().filter(|_| is_clear);
@@ -213,12 +271,14 @@ fn value_holds(entry: &Entry, data: &document::Object, is_clear: bool) -> Option
 
 /// What the catalog itself says about a server.
 fn bare(entry: &Entry, catalog: &Document, way: Way) -> Candidate {
+    let claimed = Candidate::of(claim_of(entry), way, catalog);
+    Candidate { document: None, entry: Some(entry.clone()), ..claimed }
+}
+
+/// The same as a claim.
+pub(super) fn claim_of(entry: &Entry) -> Claim {
     let (title, version) = (entry.display_name.clone(), entry.version.clone());
-    Candidate {
-        document: None,
-        entry: Some(entry.clone()),
-        ..Candidate::of(Claim { title, version, ..Claim::default() }, way, catalog)
-    }
+    Claim { title, version, ..Claim::default() }
 }
 
 /// Where a manifest names an endpoint that the card does not.

@@ -1,12 +1,11 @@
 //! The places of a host, one after the other until something is found.
 
-use std::sync::Arc;
+use std::collections::HashSet;
 
-use super::super::document;
 use super::super::documents::{Document, Miss};
 use super::super::links;
 use super::super::place::card_beside;
-use super::{Candidate, Finder, Findings, Way};
+use super::{Finder, Findings, Way};
 use crate::net::{Address, Source, together};
 
 const CATALOG: &str = "/.well-known/ai-catalog.json";
@@ -85,6 +84,11 @@ impl Finder<'_> {
         }
         let Some(target) = targets.first() else { return };
         let Ok(address) = root.join(target) else { return };
+        let count = targets.iter().collect::<HashSet<_>>().len();
+        if 1 < count {
+            let told = format!("links to {count} catalogs, and only the first was read: {address}");
+            findings.notes.push(format!("{root} {told}"));
+        }
         // Whoever wrote the header is as near as the host itself.
         let source = match address.same_origin(&root) {
             true => Source::User,
@@ -100,12 +104,18 @@ impl Finder<'_> {
 
     async fn legacy(&self, host: &Address, findings: &mut Findings) {
         for places in LEGACY.chunks(SIDE_BY_SIDE) {
+            let at = |place: &str| host.join(place).expect("a path is a URL on every host");
+            let tried = self.documents.tried();
+            // The last of them may be the one beside the endpoint.
+            let is_new = |place: &&str| tried.iter().all(|it| it.url != at(place).as_str());
             let fetch = |place: &'static str| async move {
-                let address = host.join(place).expect("a path is a URL on every host");
+                let address = at(place);
                 self.documents.get(&address, Source::User, self.card()).await.map(|it| (place, it))
             };
-            for (place, document) in
-                together(places.iter().copied().map(fetch)).await.into_iter().flatten()
+            for (place, document) in together(places.iter().copied().filter(is_new).map(fetch))
+                .await
+                .into_iter()
+                .flatten()
             {
                 self.take(document, Way::Legacy(place), findings).await;
                 if !findings.candidates.is_empty() {
@@ -123,18 +133,5 @@ impl Finder<'_> {
             let miss = Miss::Other("it is about no server");
             self.documents.reject(document.requested.as_str(), miss);
         }
-    }
-
-    /// A card that stands in a catalog itself.
-    pub(super) fn embedded(
-        &self,
-        data: &document::Object,
-        catalog: &Document,
-        way: Way,
-    ) -> Vec<Candidate> {
-        let normal = super::normalise(data, Some(&catalog.address)).unwrap_or_default();
-        let (object, body) = (Arc::new(data.clone()), Arc::default());
-        let document = Document { object, body, ..catalog.clone() };
-        normal.claims.into_iter().map(|claim| Candidate::of(claim, way, &document)).collect()
     }
 }

@@ -8,19 +8,18 @@
 //! Nothing is guessed: what is found is listed, and whoever needs one of several says which.
 
 mod cards;
+mod file;
 mod host;
 
-use std::path::PathBuf;
 use std::time::Duration;
 
-use super::catalog::{self, Entry};
+pub use self::file::read_file;
+use super::catalog::{self, Entry, NoCatalog};
 use super::claim::Claim;
 use super::compare::{Contradiction, contradictions};
-use super::document::{self, Malformed};
 use super::documents::{Document, Documents, Miss, Origin, Tried, Wanted};
-use super::normalise::normalise;
 use super::place::Place;
-use crate::net::{Address, Source, Zone};
+use crate::net::{Address, FetchError, Source, Zone};
 
 /// How long a document is good when its host does not say.
 const UNSAID: Duration = Duration::from_secs(300);
@@ -36,6 +35,10 @@ pub const CATALOG_TYPES: &str = "application/ai-catalog+json, application/json;q
 
 /// What cards are asked for as.
 pub const CARD_TYPES: &str = "application/mcp-server-card+json, application/json;q=0.9";
+
+/// What is asked for where it is not known which of both is there.
+const DOCUMENT_TYPES: &str =
+    "application/mcp-server-card+json, application/ai-catalog+json, application/json;q=0.9";
 
 /// How to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -149,16 +152,23 @@ impl<'a> Finder<'a> {
             // Files are read by whoever has the file system, and the registry has an API.
             Place::File(_) | Place::Registry { .. } | Place::Search(_) => (),
         }
-        if let Some(wanted) = self.wanted {
-            findings.candidates.retain(|candidate| candidate.is_called(wanted));
-        }
+        findings.keep(self.wanted);
         findings.tried = self.documents.tried();
         findings
     }
 
-    /// Fetches a document that the user has named.
+    /// Fetches a document that the user has named: a catalog, or something shorter.
     pub async fn fetch(&self, address: &Address) -> Result<Document, Miss> {
-        self.documents.get(address, Source::User, self.card()).await
+        let (accept, limit) = (DOCUMENT_TYPES, self.options.card_limit);
+        let wanted = Wanted { accept, limit: limit.max(CATALOG_LIMIT), unsaid: UNSAID };
+        let document = self.documents.get(address, Source::User, wanted).await?;
+        let is_catalog = catalog::read(&document.object) != Err(NoCatalog::Other);
+        if !is_catalog && limit < document.body.len() {
+            let miss = Miss::Failed(FetchError::TooLong { address: address.clone(), limit });
+            self.documents.reject(address.as_str(), miss.clone());
+            return Err(miss);
+        }
+        Ok(document)
     }
 
     fn catalog(&self) -> Wanted {
@@ -170,35 +180,16 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// Reads a file: a card, a document of an older form, or a catalog with cards in it.
-pub fn read_file(path: PathBuf, body: Vec<u8>) -> Result<Findings, Malformed> {
-    let object = document::read(&body)?;
-    let mut findings = Findings::default();
-    let claims = match catalog::read(&object) {
-        Ok(catalog) => {
-            let data = catalog.entries.iter().filter_map(|entry| match &entry.place {
-                catalog::Place::Data(data) => normalise(data, None),
-                catalog::Place::Url(_) => None,
-            });
-            data.flat_map(|normal| normal.claims).collect()
+impl Findings {
+    /// Leaves out what is not called by the name that is wanted, if one is. Others may call
+    /// themselves by the identifier of an entry.
+    fn keep(&mut self, wanted: Option<&str>) {
+        let Some(wanted) = wanted else { return };
+        match self.candidates.iter().any(|candidate| candidate.is_entry(wanted)) {
+            true => self.candidates.retain(|candidate| candidate.is_entry(wanted)),
+            false => self.candidates.retain(|candidate| candidate.is_called(wanted)),
         }
-        Err(_) => normalise(&object, None).unwrap_or_default().claims,
-    };
-    findings.candidates.extend(claims.into_iter().map(|claim| Candidate {
-        claim,
-        way: Way::File,
-        document: None,
-        entry: None,
-        catalog: None,
-        is_one_of_several: false,
-        // The user's own file, which may name anything that the user may.
-        zone: Zone::Loopback,
-        conflict: None,
-        digest_holds: None,
-    }));
-    let miss = findings.candidates.is_empty().then_some(Miss::Other("about no server"));
-    findings.tried.push(Tried { url: path.display().to_string(), miss });
-    Ok(findings)
+    }
 }
 
 impl Candidate {
@@ -237,8 +228,17 @@ impl Candidate {
             entry.and_then(|entry| entry.display_name.as_deref()),
         ];
         let is_end = |known: &str| known.rsplit(['/', ':']).next() == Some(name);
-        let is_place = self.document.as_ref().is_some_and(|it| it.requested.as_str() == name);
-        is_place || names.into_iter().flatten().any(|known| known == name || is_end(known))
+        self.is_at(name) || names.into_iter().flatten().any(|known| known == name || is_end(known))
+    }
+
+    /// Whether it stands in the entry of a catalog with that identifier.
+    pub fn is_entry(&self, identifier: &str) -> bool {
+        self.entry.as_ref().is_some_and(|entry| entry.identifier == identifier)
+    }
+
+    /// Whether its document is the one at that URL.
+    fn is_at(&self, url: &str) -> bool {
+        self.document.as_ref().is_some_and(|it| it.requested.as_str() == url)
     }
 
     /// Whether one of its remotes is this endpoint.

@@ -29,8 +29,19 @@ const SERVERS: usize = 1000;
 pub struct Normal {
     /// The servers that it is about.
     pub claims: Vec<Claim>,
+    /// How many servers it lists, of which only the first are in there.
+    pub listed: usize,
     /// Where the card is, when the document points to one.
     pub pointer: Option<String>,
+}
+
+impl Normal {
+    /// What people should know who take the servers for all that there are.
+    pub fn note(&self) -> Option<String> {
+        let listed = self.listed;
+        let told = format!("it lists {listed} servers, and only the first {SERVERS} are shown");
+        (SERVERS < listed).then_some(told)
+    }
 }
 
 /// Brings a document into one form. `base` is where it came from; endpoints may be relative to it.
@@ -38,9 +49,11 @@ pub struct Normal {
 pub fn normalise(document: &Object, base: Option<&Address>) -> Option<Normal> {
     let reader = Reader { base };
     let pointer = text(document, &["serverCard", "server_card", "manifest", "card"]);
+    let mut listed = 1;
     let claims = if document.get("remotes").is_some_and(Value::is_array) || is_card(document) {
         vec![reader.card(document)]
     } else if let Some(servers) = document.get("servers").and_then(Value::as_array) {
+        listed = servers.len();
         servers
             .iter()
             .take(SERVERS)
@@ -48,6 +61,7 @@ pub fn normalise(document: &Object, base: Option<&Address>) -> Option<Normal> {
             .map(|one| reader.listed(one))
             .collect()
     } else if let Some(servers) = object(document, &["mcpServers"]) {
+        listed = servers.len();
         reader.configured(servers)
     } else if let Some(endpoints) = object(document, &["endpoints"]) {
         vec![reader.manifest(document, endpoints)]
@@ -60,7 +74,7 @@ pub fn normalise(document: &Object, base: Option<&Address>) -> Option<Normal> {
     } else {
         return None;
     };
-    Some(Normal { claims, pointer })
+    Some(Normal { claims, listed, pointer })
 }
 
 /// What a registry says about a server, whose endpoints are never relative.

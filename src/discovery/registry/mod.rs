@@ -135,29 +135,40 @@ fn check_answer(claim: &Claim, name: &str, version: Option<&str>) -> Result<(), 
     Ok(())
 }
 
+/// What was found by a text.
+#[derive(Debug, Default)]
+pub struct Matches {
+    /// The servers.
+    pub servers: Vec<Listed>,
+    /// Why there are more of them in the registry, if there are.
+    pub unread: Option<Miss>,
+}
+
 /// Looks for servers by a text. All pages are taken, as far as one command may ask.
 pub async fn search(
     documents: &Documents,
     registry: &Address,
     wanted: &str,
-) -> Result<Vec<Listed>, Miss> {
+) -> Result<Matches, Miss> {
     let kind = Wanted { accept: "application/json", limit: PAGE_LIMIT, unsaid: SEARCH };
     let base = registry.as_str().trim_end_matches('/');
     let query =
         format!("{base}/v0.1/servers?version=latest&limit={PAGE}&search={}", encoded(wanted));
-    let mut found = Vec::new();
+    let mut found = Matches::default();
     let mut url = query.clone();
     loop {
         let address = Address::parse(&url).map_err(|_| Miss::Other("no such page"))?;
         let page = match documents.get(&address, Source::User, kind).await {
             Ok(page) => page,
-            // What was found before is something, too; that there is more stands in the trace.
-            Err(_) if !found.is_empty() => return Ok(found),
+            // What was found before is something, too.
+            Err(miss) if !found.servers.is_empty() => {
+                return Ok(Matches { unread: Some(miss), ..found });
+            }
             Err(miss) => return Err(miss),
         };
         let servers = page.object.get("servers").and_then(Value::as_array);
         let servers = servers.into_iter().flatten().filter_map(Value::as_object);
-        found.extend(servers.map(|server| {
+        found.servers.extend(servers.map(|server| {
             let (object, body) = (Arc::new(server.clone()), Arc::default());
             read(Document { object, body, ..page.clone() })
         }));

@@ -233,7 +233,7 @@ fn fetcher(site: &Site) -> Fetcher {
 }
 
 /// Fetches a document that the server has named.
-async fn fetch(site: &Site, url: &str) -> Result<Fetched, Finding> {
+pub(super) async fn fetch(site: &Site, url: &str) -> Result<Fetched, Finding> {
     let unknown = |error: &dyn std::fmt::Display| {
         Finding::unknown(excerpt(&error.to_string()), Need::Document)
     };

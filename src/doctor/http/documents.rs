@@ -260,16 +260,25 @@ fn live(site: &Site) -> Option<Live> {
     (modern.is_some() || legacy.is_some()).then_some(live)
 }
 
+/// The catalog of the host as it is served, what is in it and where it is; else why there is none to
+/// check.
+pub(super) async fn host_catalog(site: &Site) -> Result<(Answer, Object, Address), Finding> {
+    let place = site.address.join("/.well-known/ai-catalog.json");
+    let address = place.map_err(|_| Finding::skip("no place for a catalog"))?;
+    let answer = get(site, address.clone(), CATALOG_TYPE).await.map_err(Finding::from)?;
+    match object_with(&answer, &CATALOG_MEMBERS).filter(|_| answer.is_taken()) {
+        Some(document) => Ok((answer, document, address)),
+        None => {
+            let status = answer.status.as_u16();
+            Err(Finding::skip(format!("no catalog at {address}: HTTP {status}")))
+        }
+    }
+}
+
 async fn catalog(site: &Site) -> Finding {
-    let url = format!("{}/.well-known/ai-catalog.json", site.address.origin());
-    let Ok(address) = Address::parse(&url) else { return Finding::skip("no place for a catalog") };
-    let answer = match get(site, address, CATALOG_TYPE).await {
-        Ok(answer) => answer,
-        Err(no_answer) => return no_answer.into(),
-    };
-    let document = object_with(&answer, &CATALOG_MEMBERS).filter(|_| answer.is_taken());
-    let Some(document) = document else {
-        return Finding::skip(format!("no catalog at {url}: HTTP {}", answer.status.as_u16()));
+    let (answer, document, _) = match host_catalog(site).await {
+        Ok(found) => found,
+        Err(finding) => return finding,
     };
     let entries = document.get("entries").and_then(Value::as_array);
     let listed = match entries.map_or(0, Vec::len) {

@@ -28,6 +28,7 @@ mod session;
 mod signature;
 mod site;
 mod speech;
+mod sse;
 mod text;
 mod tls;
 
@@ -51,6 +52,7 @@ const GROUPS: &[&[Check<Site>]] = &[
     messages::CHECKS,
     revision::CHECKS,
     session::CHECKS,
+    sse::CHECKS,
     cache::CHECKS,
     documents::CHECKS,
     signature::CHECKS,

@@ -12,7 +12,7 @@ use crate::protocol::jsonrpc::ErrorObject;
 use crate::protocol::method;
 
 /// How many bits an id must look like to be out of reach of guessing.
-const BITS: f64 = 100.0;
+pub(super) const BITS: f64 = 100.0;
 
 const SESSIONS: &str = "MCP 2025-11-25, Transports, Session Management";
 
@@ -106,7 +106,7 @@ fn id(site: &Site) -> Finding {
 
 /// How many bits a text can tell at most, by its length and the kinds of its characters. It may
 /// tell far less: a counter looks like a random number.
-fn bits(id: &str) -> f64 {
+pub(super) fn bits(id: &str) -> f64 {
     let has = |kind: fn(u8) -> bool| id.bytes().any(kind);
     // Dashes in a UUID tell nothing.
     let telling = id.bytes().filter(u8::is_ascii_alphanumeric).count();
@@ -123,7 +123,7 @@ fn bits(id: &str) -> f64 {
 }
 
 /// How many places two texts differ in.
-fn differences(one: &str, other: &str) -> usize {
+pub(super) fn differences(one: &str, other: &str) -> usize {
     let same_place = one.bytes().zip(other.bytes()).filter(|(left, right)| left != right).count();
     same_place + one.len().abs_diff(other.len())
 }

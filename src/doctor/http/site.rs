@@ -236,6 +236,11 @@ impl Site {
         self.exchange_on(&lanes, probe, self.options.patience).await
     }
 
+    /// The same, with the answer left open: of a stream there is what has come so far.
+    pub(super) async fn open_stream(&self, probe: &Probe) -> Result<(Reply, Answer), NoAnswer> {
+        self.begin_on(self.lanes_for(probe), probe, self.options.patience).await
+    }
+
     fn lanes_for(&self, probe: &Probe) -> &Lanes {
         if probe.is_bare { &self.bare } else { &self.lanes }
     }
@@ -246,6 +251,15 @@ impl Site {
         probe: &Probe,
         patience: Duration,
     ) -> Result<Answer, NoAnswer> {
+        self.begin_on(lanes, probe, patience).await.map(|(_, answer)| answer)
+    }
+
+    async fn begin_on(
+        &self,
+        lanes: &Lanes,
+        probe: &Probe,
+        patience: Duration,
+    ) -> Result<(Reply, Answer), NoAnswer> {
         if let Some(fault) = &self.unreached {
             return Err(NoAnswer::Unreached(fault.clone()));
         }
@@ -269,7 +283,7 @@ impl Site {
         let found = read::body(&mut reply, probe.id.as_ref(), rest).await;
         let answer = Answer {
             status: reply.status,
-            headers: reply.headers,
+            headers: reply.headers.clone(),
             body: found.text,
             response: found.response,
             odd: found.odd,
@@ -280,7 +294,7 @@ impl Site {
         if busy.contains(&answer.status) {
             return Err(NoAnswer::Busy(answer.status));
         }
-        Ok(answer)
+        Ok((reply, answer))
     }
 
     /// Remembers what was said, and which session it may have opened.

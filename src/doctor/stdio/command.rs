@@ -10,7 +10,8 @@ pub(super) const CHECKS: &[Check<Runs>] = &[Check {
     title: "the command runs what it names: no shell script, no more rights, a fixed version",
     clause: "MCP Security Best Practices, Local MCP Server Compromise",
     fix: "Name the program and its arguments without a shell, without sudo, and a package with \
-          its version (npx -y PACKAGE@1.2.3).",
+          its version (npx -y PACKAGE@1.2.3), an image with its digest (docker run \
+          IMAGE@sha256:...).",
     run: |runs| Box::pin(async { command(runs) }),
 }];
 
@@ -45,6 +46,53 @@ const UV: &[&str] = &[
 const PIPX: &[&str] = &["--python", "--index-url", "-i", "--pip-args"];
 const DENO: &[&str] = &["--config", "-c", "--import-map", "--lock", "--env-file", "--seed"];
 
+/// Options of `docker run` that are followed by a word.
+const DOCKER: &[&str] = &[
+    "--add-host",
+    "--cap-add",
+    "--cap-drop",
+    "--cpus",
+    "--device",
+    "--dns",
+    "--entrypoint",
+    "--env",
+    "-e",
+    "--env-file",
+    "--gpus",
+    "--hostname",
+    "-h",
+    "--ipc",
+    "--label",
+    "-l",
+    "--memory",
+    "-m",
+    "--mount",
+    "--name",
+    "--network",
+    "--net",
+    "--pid",
+    "--platform",
+    "--publish",
+    "-p",
+    "--pull",
+    "--restart",
+    "--runtime",
+    "--security-opt",
+    "--tmpfs",
+    "--ulimit",
+    "--user",
+    "-u",
+    "--userns",
+    "--volume",
+    "-v",
+    "--volumes-from",
+    "--workdir",
+    "-w",
+];
+
+/// Programs that fetch an image and run it.
+const ENGINES: [&str; 3] = ["docker", "podman", "nerdctl"];
+
 const RUNNERS: &[Runner] = &[
     Runner { words: &["npx"], naming: &["--package", "-p"], followed: NPM },
     Runner { words: &["npm", "exec"], naming: &["--package", "-p"], followed: NPM },
@@ -58,6 +106,11 @@ const RUNNERS: &[Runner] = &[
     Runner { words: &["uv", "tool", "run"], naming: &["--from"], followed: UV },
     Runner { words: &["pipx", "run"], naming: &["--spec"], followed: PIPX },
     Runner { words: &["deno", "run"], naming: &[], followed: DENO },
+    Runner { words: &["docker", "run"], naming: &[], followed: DOCKER },
+    Runner { words: &["docker", "container", "run"], naming: &[], followed: DOCKER },
+    Runner { words: &["podman", "run"], naming: &[], followed: DOCKER },
+    Runner { words: &["podman", "container", "run"], naming: &[], followed: DOCKER },
+    Runner { words: &["nerdctl", "run"], naming: &[], followed: DOCKER },
 ];
 
 /// Programs that give more rights.
@@ -90,6 +143,13 @@ fn judge(program: &str, args: &[String]) -> Finding {
         return Finding::warn(format!("{program} gives it more rights than you have"));
     }
     match package(program, args) {
+        // A tag can be moved: it is another image then, under the same name.
+        Some(image) if ENGINES.contains(&program) && !image.contains("@sha256:") => Finding::warn(
+            format!("{program} runs whatever {image} is at that time; name it by its digest"),
+        ),
+        Some(image) if ENGINES.contains(&program) => {
+            Finding::pass(format!("{program} runs {image}"))
+        }
         Some(package) if !is_pinned(package) => Finding::warn(format!(
             "{program} runs whatever version of {package} is the newest; name one"
         )),
@@ -206,6 +266,14 @@ mod tests {
         check(&["deno", "run", "-A", "npm:@scope/server"], Verdict::Warn);
         check(&["deno", "run", "-A", "npm:@scope/server@1.2.3"], Verdict::Pass);
         check(&["deno", "run", "https://deno.land/x/server@v1.2.3/mod.ts"], Verdict::Pass);
+        check(&["docker", "run", "-i", "--rm", "mcp/time"], Verdict::Warn);
+        check(&["docker", "run", "-i", "-e", "TOKEN", "mcp/time:1.2.3"], Verdict::Warn);
+        let image = "mcp/time@sha256:0a1b";
+        let mount = "type=bind,src=/a,dst=/b";
+        check(&["docker", "run", "-i", "--mount", mount, image], Verdict::Pass);
+        check(&["docker", "run", "--name=mcp/time", image, "mcp/other"], Verdict::Pass);
+        check(&["podman", "container", "run", "-v", "/a:/b", "mcp/time"], Verdict::Warn);
+        check(&["docker", "exec", "-i", "running", "server"], Verdict::Pass);
         check(&["node", "index.js"], Verdict::Pass);
         check(&["sudo", "server"], Verdict::Warn);
         check(&["sh", "-c", "exec server"], Verdict::Pass);

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::super::{Address, InvalidAddress, InvalidSettings};
 use super::REDIRECTS;
+use crate::protocol::mask;
 use crate::protocol::message::{Fault, FaultKind, Sent};
 
 /// Why nothing was fetched.
@@ -71,33 +72,38 @@ impl From<FetchError> for Fault {
 
 impl fmt::Display for FetchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // It may be the user's own, with a secret in it.
+        let shown = |address: &Address| mask::url(address.as_str()).into_owned();
         match self {
             FetchError::NotEncrypted(address) => {
+                let address = shown(address);
                 write!(f, "{address} is not encrypted: only https is used beyond this machine")
             }
             FetchError::Inwards { address, ip } => write!(
                 f,
-                "{address} has the address {ip}, which is not public, and the document that names \
-                 it came from farther away"
+                "{} has the address {ip}, which is not public, and the document that names it came \
+                 from farther away",
+                shown(address)
             ),
             FetchError::Forbidden(address) => {
+                let address = shown(address);
                 write!(f, "{address} is where a cloud keeps its secrets: nothing is fetched there")
             }
             FetchError::Unknown(address) => write!(f, "cannot find {}", address.host_and_port()),
             FetchError::BadRedirect { from, why: None } => {
-                write!(f, "{from} redirects to a connection that is not encrypted")
+                write!(f, "{} redirects to a connection that is not encrypted", shown(from))
             }
             FetchError::BadRedirect { from, why: Some(why) } => {
-                write!(f, "{from} redirects to something that cannot be used: {why}")
+                write!(f, "{} redirects to something that cannot be used: {why}", shown(from))
             }
             FetchError::TooManyRedirects(address) => {
-                write!(f, "more than {REDIRECTS} redirects, the last one to {address}")
+                write!(f, "more than {REDIRECTS} redirects, the last one to {}", shown(address))
             }
             FetchError::TooLong { address, limit } => {
-                write!(f, "{address} answers with more than {limit} bytes")
+                write!(f, "{} answers with more than {limit} bytes", shown(address))
             }
             FetchError::Late { address, after } => {
-                write!(f, "{address} did not answer within {} s", after.as_secs_f32())
+                write!(f, "{} did not answer within {} s", shown(address), after.as_secs_f32())
             }
             FetchError::Settings(settings) => settings.fmt(f),
             FetchError::Failed(fault) => f.write_str(&fault.text),

@@ -95,7 +95,8 @@ fn hold(run: &Run<'_>, url: &str, publisher: &Publisher) -> Result<Exit, Error> 
         let word = format!("{}:{}", server.layer, server.name);
         let word = if server.layer == Layer::Named { server.name.clone() } else { word };
         let Ok(resolved) = config::resolve(&word, run.env, &overrides) else { continue };
-        if resolved.definition.card.as_deref() == Some(url) {
+        let card = resolved.definition.card.as_ref().filter(|card| card.entry.is_none());
+        if card.is_some_and(|card| card.url == url) {
             hold_publisher(run, &resolved, &overrides, publisher.clone())?;
         }
     }
