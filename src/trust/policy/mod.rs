@@ -145,7 +145,8 @@ pub fn store_list(
 /// The documents that a policy relies on, and of when they are.
 fn relied_on(subject: &Subject<'_>, lists: &[List], now: i64) -> Vec<String> {
     let card = subject.card.as_ref().map(|card| {
-        let verified = rfc3339::format(now.saturating_sub(card.age));
+        let time = |age: i64| rfc3339::format(now.saturating_sub(age));
+        let verified = card.age.map_or("a time to come".to_owned(), time);
         format!(
             "the card {}, kept, verified with its signer's documents of {verified}",
             card.digest
