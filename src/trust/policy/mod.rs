@@ -145,10 +145,8 @@ pub fn store_list(
 /// The documents that a policy relies on, and of when they are.
 fn relied_on(subject: &Subject<'_>, lists: &[List], now: i64) -> Vec<String> {
     let card = subject.card.as_ref().map(|card| {
-        let verified = match card.age {
-            Some(age) => rfc3339::format(now.saturating_sub(age)),
-            None => "a time to come".to_owned(),
-        };
+        let time = |age: i64| rfc3339::format(now.saturating_sub(age));
+        let verified = card.age.map_or("a time to come".to_owned(), time);
         format!(
             "the card {}, kept, verified with its signer's documents of {verified}",
             card.digest
