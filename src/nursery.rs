@@ -43,6 +43,9 @@ const HUGE: usize = 4 << 20;
 #[cfg(target_os = "linux")]
 pub(crate) const PAGE: usize = 4 << 10;
 
+/// How many of the next larger sizes will do for a block.
+const LARGER: usize = 4;
+
 /// The number of the largest size.
 const LAST: usize = Size::of(LARGEST).number;
 
@@ -131,16 +134,22 @@ impl Nursery {
     fn take(&self, layout: Layout) -> Option<NonNull<u8>> {
         let size = Size::for_layout(layout)?;
         self.with_books(|books| {
-            let freed = &mut books.freed[size.number];
             let mut begin = books.next;
             if layout.align() > SMALLEST {
                 // Rare, and so not looked for among those that were freed.
                 let address = self.start().addr() + begin;
                 begin += address.wrapping_neg() & (layout.align() - 1);
-            } else if let Some(block) = *freed {
-                // SAFETY: it was put there by `give`, and nobody has written to it since.
-                *freed = unsafe { block.as_ref() }.before;
-                return Some(block.cast());
+            } else {
+                // One of up to twice the size is better than a page that was not used yet. It stays a
+                // block of the smaller size, so that in the end each size has as many as it takes.
+                let fitting = books.freed[size.number..].iter_mut().take(1 + LARGER);
+                for freed in fitting {
+                    if let Some(block) = *freed {
+                        // SAFETY: it was put there by `give`, and nobody has written to it since.
+                        *freed = unsafe { block.as_ref() }.before;
+                        return Some(block.cast());
+                    }
+                }
             }
             let end = begin + size.bytes;
             if end > ROOM {
@@ -373,6 +382,24 @@ mod tests {
             NURSERY.dealloc(first, layout(100, 8));
             assert_eq!(NURSERY.alloc(layout(112, 1)), first);
             assert!(last < NURSERY.alloc(layout(112, 1)));
+        }
+    }
+
+    #[test]
+    fn a_larger_block_will_do() {
+        static NURSERY: Nursery = Nursery::new();
+        // SAFETY: as in `use_blocks`.
+        unsafe {
+            let large = NURSERY.alloc(layout(1000, 8));
+            let last = NURSERY.alloc(layout(1, 1));
+            NURSERY.dealloc(large, layout(1000, 8));
+            // More than half of it would be lost.
+            assert!(last < NURSERY.alloc(layout(500, 1)));
+            assert_eq!(NURSERY.alloc(layout(520, 1)), large);
+            NURSERY.dealloc(large, layout(520, 1));
+            // It has the smaller size now.
+            assert!(last < NURSERY.alloc(layout(1000, 1)));
+            assert_eq!(NURSERY.alloc(layout(520, 1)), large);
         }
     }
 
