@@ -43,7 +43,11 @@ const HUGE: usize = 4 << 20;
 #[cfg(target_os = "linux")]
 pub(crate) const PAGE: usize = 4 << 10;
 
-/// How many of the next larger sizes will do for a block.
+/// From this size on, in bytes, a larger block is looked for where there is none of the size: below, it
+/// takes longer than it saves.
+const LONG: usize = 256;
+
+/// How many of the next larger sizes will do for such a block.
 const LARGER: usize = 4;
 
 /// The number of the largest size.
@@ -73,6 +77,17 @@ struct Books {
 
 struct Freed {
     before: Option<NonNull<Freed>>,
+}
+
+impl Books {
+    /// The block of this size that was freed last.
+    #[inline(always)]
+    fn pop(&mut self, number: usize) -> Option<NonNull<u8>> {
+        let block = self.freed[number]?;
+        // SAFETY: it was put there by `give`, and nobody has written to it since.
+        self.freed[number] = unsafe { block.as_ref() }.before;
+        Some(block.cast())
+    }
 }
 
 // SAFETY: `books` are used only by who has set `is_busy`, and the bytes of `room` only by who was
@@ -139,16 +154,14 @@ impl Nursery {
                 // Rare, and so not looked for among those that were freed.
                 let address = self.start().addr() + begin;
                 begin += address.wrapping_neg() & (layout.align() - 1);
-            } else {
+            } else if let Some(block) = books.pop(size.number) {
+                return Some(block);
+            } else if size.bytes >= LONG {
                 // One of up to twice the size is better than a page that was not used yet. It stays a
                 // block of the smaller size, so that in the end each size has as many as it takes.
-                let fitting = books.freed[size.number..].iter_mut().take(1 + LARGER);
-                for freed in fitting {
-                    if let Some(block) = *freed {
-                        // SAFETY: it was put there by `give`, and nobody has written to it since.
-                        *freed = unsafe { block.as_ref() }.before;
-                        return Some(block.cast());
-                    }
+                let mut larger = size.number + 1..=(size.number + LARGER).min(LAST);
+                if let Some(block) = larger.find_map(|number| books.pop(number)) {
+                    return Some(block);
                 }
             }
             let end = begin + size.bytes;
