@@ -12,7 +12,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use mcpmini::protocol::framing::jsonl::Lines;
 use mcpmini::protocol::jsonrpc::{Limits, decode};
 
-const MANY: u64 = 10_000;
+const MANY: usize = 10_000;
 /// What a pipe delivers at once.
 const BLOCK: usize = 64 << 10;
 
@@ -31,11 +31,27 @@ fn read(mut stream: &[u8], mut take: impl FnMut(Vec<u8>)) {
     }
 }
 
-/// Ten thousand short lines. Divide by that for the time of one.
+/// How long a stream is at least, in bytes, so that it is more than a pipe delivers at once.
+const STREAM: usize = 1 << 20;
+
+/// Ten thousand notifications. Divide by that for the time of one.
 fn short(criterion: &mut Criterion) {
-    let stream = format!("{}\n", messages::PROGRESS).repeat(MANY as usize);
+    compare(criterion, "short", &format!("{}\n", messages::PROGRESS).repeat(MANY));
+}
+
+/// Responses of all sizes, as many as make a stream.
+fn responses(criterion: &mut Criterion) {
+    for (name, response) in messages::responses() {
+        let count = STREAM.div_ceil(response.len());
+        compare(criterion, name, &format!("{response}\n").repeat(count));
+    }
+}
+
+/// From a stream to its messages, in this way and in others. To look for the line ends is the bound,
+/// and so is to copy it all once.
+fn compare(criterion: &mut Criterion, name: &str, stream: &str) {
     let stream = stream.as_bytes();
-    let mut group = criterion.benchmark_group("jsonl/short");
+    let mut group = criterion.benchmark_group(format!("jsonl/{name}"));
     group.throughput(Throughput::Bytes(stream.len() as u64));
     group.bench_function("mcpmini split", |bencher| {
         bencher.iter(|| read(black_box(stream), |line| drop(black_box(line))));
@@ -67,7 +83,7 @@ fn short(criterion: &mut Criterion) {
             }
         });
     });
-    group.bench_function("std split and simd-json value", |bencher| {
+    group.bench_function("std split and simd-json borrowed", |bencher| {
         bencher.iter(|| {
             for mut line in black_box(stream).split(|byte| *byte == b'\n').map(<[u8]>::to_vec) {
                 let _ = black_box(simd_json::to_borrowed_value(&mut line));
@@ -76,6 +92,10 @@ fn short(criterion: &mut Criterion) {
     });
     group.bench_function("memchr", |bencher| {
         bencher.iter(|| memchr::memchr_iter(b'\n', black_box(stream)).count());
+    });
+    let mut copy = vec![0; stream.len()];
+    group.bench_function("memcpy", |bencher| {
+        bencher.iter(|| black_box(&mut copy).copy_from_slice(black_box(stream)));
     });
     group.finish();
 }
@@ -98,6 +118,6 @@ fn long(criterion: &mut Criterion) {
 criterion_group! {
     name = benches;
     config = settings::settings();
-    targets = short, long
+    targets = short, responses, long
 }
 criterion_main!(benches);

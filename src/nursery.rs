@@ -43,6 +43,13 @@ const HUGE: usize = 4 << 20;
 #[cfg(target_os = "linux")]
 pub(crate) const PAGE: usize = 4 << 10;
 
+/// From this size on, in bytes, a larger block is looked for where there is none of the size: below, it
+/// takes longer than it saves.
+const LONG: usize = 256;
+
+/// How many of the next larger sizes will do for such a block.
+const LARGER: usize = 4;
+
 /// The number of the largest size.
 const LAST: usize = Size::of(LARGEST).number;
 
@@ -70,6 +77,17 @@ struct Books {
 
 struct Freed {
     before: Option<NonNull<Freed>>,
+}
+
+impl Books {
+    /// The block of this size that was freed last.
+    #[inline(always)]
+    fn pop(&mut self, number: usize) -> Option<NonNull<u8>> {
+        let block = self.freed[number]?;
+        // SAFETY: it was put there by `give`, and nobody has written to it since.
+        self.freed[number] = unsafe { block.as_ref() }.before;
+        Some(block.cast())
+    }
 }
 
 // SAFETY: `books` are used only by who has set `is_busy`, and the bytes of `room` only by who was
@@ -131,16 +149,20 @@ impl Nursery {
     fn take(&self, layout: Layout) -> Option<NonNull<u8>> {
         let size = Size::for_layout(layout)?;
         self.with_books(|books| {
-            let freed = &mut books.freed[size.number];
             let mut begin = books.next;
             if layout.align() > SMALLEST {
                 // Rare, and so not looked for among those that were freed.
                 let address = self.start().addr() + begin;
                 begin += address.wrapping_neg() & (layout.align() - 1);
-            } else if let Some(block) = *freed {
-                // SAFETY: it was put there by `give`, and nobody has written to it since.
-                *freed = unsafe { block.as_ref() }.before;
-                return Some(block.cast());
+            } else if let Some(block) = books.pop(size.number) {
+                return Some(block);
+            } else if size.bytes >= LONG {
+                // One of up to twice the size is better than a page that was not used yet. It stays a
+                // block of the smaller size, so that in the end each size has as many as it takes.
+                let mut larger = size.number + 1..=(size.number + LARGER).min(LAST);
+                if let Some(block) = larger.find_map(|number| books.pop(number)) {
+                    return Some(block);
+                }
             }
             let end = begin + size.bytes;
             if end > ROOM {
@@ -373,6 +395,24 @@ mod tests {
             NURSERY.dealloc(first, layout(100, 8));
             assert_eq!(NURSERY.alloc(layout(112, 1)), first);
             assert!(last < NURSERY.alloc(layout(112, 1)));
+        }
+    }
+
+    #[test]
+    fn a_larger_block_will_do() {
+        static NURSERY: Nursery = Nursery::new();
+        // SAFETY: as in `use_blocks`.
+        unsafe {
+            let large = NURSERY.alloc(layout(1000, 8));
+            let last = NURSERY.alloc(layout(1, 1));
+            NURSERY.dealloc(large, layout(1000, 8));
+            // More than half of it would be lost.
+            assert!(last < NURSERY.alloc(layout(440, 1)));
+            assert_eq!(NURSERY.alloc(layout(520, 1)), large);
+            NURSERY.dealloc(large, layout(520, 1));
+            // It has the smaller size now.
+            assert!(last < NURSERY.alloc(layout(1000, 1)));
+            assert_eq!(NURSERY.alloc(layout(520, 1)), large);
         }
     }
 

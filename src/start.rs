@@ -16,7 +16,7 @@ use crate::NURSERY;
 use crate::nursery::PAGE;
 
 /// How much of the stack, and how much memory for small blocks, the shortest call takes, in bytes.
-const STACK: usize = 40 << 10;
+const STACK: usize = 28 << 10;
 const BLOCKS: usize = 48 << 10;
 
 /// The C library calls this.

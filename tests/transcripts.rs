@@ -135,7 +135,7 @@ impl Player {
                     .for_each(|one| self.session.handle_incoming(one.into(), self.now));
                 return;
             }
-            "refused" => Incoming::Refused(refused(number.parse().ok(), more)),
+            "refused" => Incoming::Refused(Box::new(refused(number.parse().ok(), more))),
             "responding" => Incoming::Responding(id),
             "ended" => Incoming::Ended { id, how: Ending::Early(more.to_owned()) },
             "broken" => Incoming::Broken { id: Some(id), fault: fault(more) },

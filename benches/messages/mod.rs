@@ -29,7 +29,7 @@ pub(crate) fn responses() -> Vec<(&'static str, String)> {
     vec![
         ("log 300 B", call(&log(90))),
         ("log 4 KB", call(&log(3_900))),
-        ("tools 40 KB", tools(50)),
+        ("tools 60 KB", tools(75)),
         ("rows 600 KB", rows(6_500)),
         ("log 1 MB", call(&log(1 << 20))),
         ("base64 1 MB", call(&"QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo".repeat(30_000))),

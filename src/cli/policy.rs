@@ -279,7 +279,8 @@ pub(super) async fn prepare(run: &Run<'_>) -> Result<(), Error> {
         return Ok(());
     };
     for url in policies.stale(run.env) {
-        if let Err(error) = fetch(run, &url).await {
+        // On the heap: this future is part of every command's, and on the stack.
+        if let Err(error) = Box::pin(fetch(run, &url)).await {
             if run.over().is_some() {
                 return Err(error);
             }

@@ -65,8 +65,9 @@ pub enum Incoming {
     },
     /// A message arrived in a form that is tolerated but not right; it follows.
     Unusual(Unusual),
-    /// The peer would not take a request, and so did not act on it.
-    Refused(Refused),
+    /// The peer would not take a request, and so did not act on it. In a place of its own, as it is
+    /// rare and large: reports are moved often.
+    Refused(Box<Refused>),
     /// The response to a request has begun to arrive as a stream of events.
     Responding(u64),
     /// The stream that was to carry the response has ended without it.

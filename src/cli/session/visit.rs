@@ -171,6 +171,7 @@ fn order(visitor: &Rc<Visitor>, message: Message, headers: &mut Option<Headers>)
         Message::Notification(_) => None,
         Message::Response(response) => {
             let outcome = response.outcome.map(|answer| answer.result.as_str().to_owned());
+            let outcome = outcome.map_err(|error| *error);
             Some(Order::Answer { visitor: visitor.number, question: response.id?, outcome })
         }
     }

@@ -48,8 +48,9 @@ pub struct Notification {
 pub struct Response {
     /// The id of the request; `None` when the peer could not read it (JSON-RPC 2.0, section 5).
     pub id: Option<Id>,
-    /// The result, or the error. When a peer sends both, the error counts.
-    pub outcome: Result<Answer, ErrorObject>,
+    /// The result, or the error. When a peer sends both, the error counts. Errors are rare and large,
+    /// and all messages are as large as the largest: they are moved often.
+    pub outcome: Result<Answer, Box<ErrorObject>>,
 }
 
 /// A result, and the one thing about it that the session must know.

@@ -327,7 +327,9 @@ impl Session {
         let error = match refused.message.as_deref() {
             // Whoever is not let in has been told nothing about the request, whatever the body says.
             _ if refused.status == 401 => None,
-            Some(Message::Response(Response { outcome: Err(error), .. })) => Some(error.clone()),
+            Some(Message::Response(Response { outcome: Err(error), .. })) => {
+                Some((**error).clone())
+            }
             _ => None,
         };
         // Only these may say that the server knows no such request; 401, 302 or 503 say nothing.

@@ -244,7 +244,7 @@ impl Session {
             Incoming::Message(message) => self.handle_message(message, now),
             Incoming::Asked { during, request } => self.handle_request(request, Some(during)),
             Incoming::Unusual(unusual) => self.odd(Oddity::Unusual(unusual)),
-            Incoming::Refused(refused) => self.handle_refused(refused, now),
+            Incoming::Refused(refused) => self.handle_refused(*refused, now),
             Incoming::Responding(id) => self.handle_responding(id),
             Incoming::Ended { id, how } => self.handle_ended(id, how),
             Incoming::Broken { id: Some(id), fault } => self.handle_broken(id, fault),
@@ -295,7 +295,7 @@ impl Session {
         {
             return self.spoil(purpose, Failure::Invalid(invalid));
         }
-        match (purpose, outcome) {
+        match (purpose, outcome.map_err(|error| *error)) {
             (Purpose::Discover, outcome) => self.handle_discovered(outcome),
             (Purpose::Initialize, Ok(answer)) => self.handle_initialized(answer.result),
             (Purpose::Initialize, Err(error)) => self.handle_not_initialized(error, now),

@@ -44,7 +44,7 @@ pub(super) async fn request(endpoint: &Endpoint, call: &Call, notes: &Sender<Not
         .report(match unanswered {
             Unanswered::Ended(how) => Incoming::Ended { id: call.id, how },
             Unanswered::Broken(fault) => Incoming::Broken { id: Some(call.id), fault },
-            Unanswered::Refused(refused) => Incoming::Refused(*refused),
+            Unanswered::Refused(refused) => Incoming::Refused(refused),
         })
         .await;
 }
@@ -246,7 +246,7 @@ pub(super) async fn one_way(
         || Fault::new(FaultKind::Lost, "the server did not acknowledge a message", Sent::Maybe);
     match timeout(ONE_WAY_PATIENCE, delivering).await.unwrap_or_else(|| Err(too_late())) {
         Ok(None) => (),
-        Ok(Some(refused)) => endpoint.report(Incoming::Refused(refused)).await,
+        Ok(Some(refused)) => endpoint.report(Incoming::Refused(Box::new(refused))).await,
         Err(fault) => endpoint.report(Incoming::Broken { id: None, fault }).await,
     }
 }

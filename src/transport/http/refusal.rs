@@ -58,7 +58,7 @@ pub(super) fn may_speak_sse(refused: &Refused) -> bool {
         // Whoever complains in JSON-RPC has read the message, which servers of 2024-11-05 do not do
         // where their stream is.
         400 => error.is_none(),
-        404 | 405 => !error.is_some_and(is_modern),
+        404 | 405 => !error.is_some_and(|error| is_modern(error)),
         _ => false,
     }
 }

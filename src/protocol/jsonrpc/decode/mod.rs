@@ -115,6 +115,15 @@ pub fn decode(frame: Vec<u8>, limits: &Limits, take: &mut dyn FnMut(Decoded)) {
 
 /// Hands over the message that `text` is.
 fn deliver(text: String, envelope: &Envelope, take: &mut dyn FnMut(Decoded)) {
+    // Notifications come by the thousand, and there is nothing odd about most of them.
+    if let Envelope { jsonrpc: Some(version), id: None, method: Some(method), .. } = envelope
+        && let Envelope { params, result: None, error: None, .. } = envelope
+        && scan::is_string(&text[version.clone()], "2.0")
+        && let Some(method) = method::name_of_json(&text[method.clone()])
+    {
+        let params = params.clone().map(|span| Json::new(text, span));
+        return take(Decoded::Message(Message::Notification(Notification { method, params })));
+    }
     let parts = Parts::of(&text, envelope);
     let no_version = !parts.has_version;
     let both = parts.result.is_some() && parts.error.is_some();
@@ -174,7 +183,7 @@ impl Parts {
         let Parts { id, params, input_required, has_type, .. } = self;
         Decoded::Message(match (self.error, self.result, self.method) {
             (Some(error), _, _) => {
-                Message::Response(Response { id, outcome: Err(read_error(text, error)) })
+                Message::Response(Response { id, outcome: Err(Box::new(read_error(text, error))) })
             }
             (None, Some(result), _) => {
                 let answer = Answer { result: Json::new(text, result), input_required, has_type };
