@@ -18,6 +18,9 @@ use super::jsonrpc::scan;
 pub struct Json {
     frame: String,
     span: Range<usize>,
+    /// Where in the value an array or object stands that is one of its members and was stepped over
+    /// already, so that it need not be again, which takes time when it is long. Empty when there is none.
+    passed: Range<usize>,
 }
 
 impl Json {
@@ -27,8 +30,18 @@ impl Json {
     /// # Panics
     /// When `span` does not lie on character boundaries inside `frame`.
     pub fn new(frame: String, span: Range<usize>) -> Json {
+        Json::passing(frame, span, 0..0)
+    }
+
+    /// The same for an object, of which the array or object at `passed` in `frame`, if that is not empty,
+    /// is a member that was stepped over already.
+    pub(crate) fn passing(frame: String, span: Range<usize>, passed: Range<usize>) -> Json {
         assert!(frame.get(span.clone()).is_some(), "a span lies inside its frame");
-        Json { frame, span }
+        let passed = match passed.is_empty() {
+            true => 0..0,
+            false => passed.start - span.start..passed.end - span.start,
+        };
+        Json { frame, span, passed }
     }
 
     /// The text of the value.
@@ -39,6 +52,22 @@ impl Json {
     /// The text of the whole message the value came in.
     pub fn frame(&self) -> &str {
         &self.frame
+    }
+
+    /// The members, as [`scan::members`] finds them.
+    pub fn members(&self) -> scan::Members<'_> {
+        scan::members_past(self.as_str(), &self.passed)
+    }
+
+    /// The member `name`, as [`scan::member`] finds it.
+    pub fn member(&self, name: &str) -> Option<&str> {
+        let [found] = self.members_named([name]);
+        found
+    }
+
+    /// The members with these names, as [`scan::members_named`] finds them.
+    pub fn members_named<const N: usize>(&self, names: [&str; N]) -> [Option<&str>; N] {
+        scan::members_named_past(self.as_str(), &self.passed, names)
     }
 
     /// Whether the text is one JSON value by RFC 8259, of any depth and with numbers of any size.
@@ -59,7 +88,7 @@ impl Eq for Json {}
 impl From<String> for Json {
     fn from(text: String) -> Json {
         let span = 0..text.len();
-        Json { frame: text, span }
+        Json { frame: text, span, passed: 0..0 }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::document::{Document, Node};
+use crate::json::Json;
 use crate::jsonrpc::scan;
 
 /// Blocks of text that are longer are unescaped piece by piece when they are written, in bytes.
@@ -119,20 +120,21 @@ pub enum Body {
 }
 
 impl<'a> CallResult<'a> {
-    /// Reads the result that `text` is.
+    /// Reads the result that a tool gave.
     ///
     /// ```
+    /// use mcpmini_protocol::json::Json;
     /// use mcpmini_protocol::model::document::Document;
     /// use mcpmini_protocol::model::result::{CallResult, Kind, Text};
-    /// let text = r#"{"content":[{"type":"text","text":"hi"}],"isError":true}"#;
-    /// let result = CallResult::read(text);
+    /// let result = Json::from(r#"{"content":[{"type":"text","text":"hi"}],"isError":true}"#);
+    /// let result = CallResult::read(&result);
     /// assert!(result.is_error);
     /// let blocks = result.blocks(&mut Document::new());
     /// assert_eq!(blocks[0].kind, Kind::Text(Text::Short("hi".into())));
     /// ```
-    pub fn read(text: &'a str) -> CallResult<'a> {
+    pub fn read(json: &'a Json) -> CallResult<'a> {
         let mut result = CallResult { content: "", structured: None, is_error: false };
-        for (key, value) in scan::members(text) {
+        for (key, value) in json.members() {
             match &*key {
                 "content" => result.content = value,
                 "structuredContent" => result.structured = Some(value),
@@ -243,7 +245,8 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> String {
-        let result = CallResult::read(text);
+        let json = Json::from(text);
+        let result = CallResult::read(&json);
         let blocks = result.blocks(&mut Document::new());
         let mut seen: Vec<_> = blocks.iter().map(|block| show(&block.kind)).collect();
         seen.extend(result.structured.map(String::from));
@@ -282,9 +285,10 @@ mod tests {
     fn a_long_text_is_not_copied() {
         let quoted = format!("\"{}\\n\"", "x".repeat(LONG));
         let text = format!(r#"{{"content":[{{"type":"text","text":{quoted}}}]}}"#);
-        let blocks = CallResult::read(&text).blocks(&mut Document::new());
+        let json = Json::from(&*text);
+        let blocks = CallResult::read(&json).blocks(&mut Document::new());
         let Kind::Text(long @ Text::Long(found)) = &blocks[0].kind else { panic!("not long") };
-        assert!(text.as_bytes().as_ptr_range().contains(&found.as_ptr()));
+        assert!(json.as_str().as_bytes().as_ptr_range().contains(&found.as_ptr()));
         assert!(long.to_str() == scan::unescape(&quoted).unwrap());
         let mut whole = String::new();
         let taken: Result<(), ()> = long.pieces(|piece| {
@@ -374,7 +378,8 @@ mod tests {
     fn a_block_keeps_its_text() {
         let block = r#"{"type": "text", "text": "\ud83d", "n": 1.50}"#;
         let text = format!(r#"{{"content":[ {block} ]}}"#);
-        let blocks = CallResult::read(&text).blocks(&mut Document::new());
+        let json = Json::from(&*text);
+        let blocks = CallResult::read(&json).blocks(&mut Document::new());
         let text = Text::Short("\u{fffd}".into());
         assert_eq!(blocks, [Block { kind: Kind::Text(text), text: block }]);
     }
