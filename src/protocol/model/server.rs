@@ -19,7 +19,7 @@ pub fn info_beside(result: &Json) -> Option<&str> {
     chosen(result.members_named(PLACES))
 }
 
-fn chosen<'a>([greeting, meta]: [Option<&'a str>; 2]) -> Option<&'a str> {
+fn chosen([greeting, meta]: [Option<&str>; 2]) -> Option<&str> {
     meta.and_then(|meta| scan::member(meta, KEY)).or(greeting)
 }
 
