@@ -21,6 +21,8 @@ pub struct Json {
     /// Where in the value an array or object stands that is one of its members and was stepped over
     /// already, so that it need not be again, which takes time when it is long. Empty when there is none.
     passed: Range<usize>,
+    /// The same for the longest string in the value, however deep, if the value was checked.
+    string: Range<usize>,
 }
 
 impl Json {
@@ -41,7 +43,7 @@ impl Json {
             true => 0..0,
             false => passed.start - span.start..passed.end - span.start,
         };
-        Json { frame, span, passed }
+        Json { frame, span, passed, string: 0..0 }
     }
 
     /// The text of the value.
@@ -74,6 +76,25 @@ impl Json {
     pub fn validate(&self) -> Result<(), Invalid> {
         validate(self.as_str())
     }
+
+    /// The same, and notes what who reads the value need not step over again.
+    pub fn check(&mut self) -> Result<(), Invalid> {
+        match scan::longest_string(self.as_str()) {
+            Some(string) => self.string = string,
+            None => return self.validate(),
+        }
+        Ok(())
+    }
+
+    /// Where in a part of the value its longest string stands; empty when that is elsewhere, or not
+    /// known.
+    pub(crate) fn string_in(&self, part: &str) -> Range<usize> {
+        let start = part.as_ptr().addr() - self.as_str().as_ptr().addr();
+        match start <= self.string.start && self.string.end <= start + part.len() {
+            true => self.string.start - start..self.string.end - start,
+            false => 0..0,
+        }
+    }
 }
 
 /// Values are equal when their texts are, wherever they came from.
@@ -88,7 +109,7 @@ impl Eq for Json {}
 impl From<String> for Json {
     fn from(text: String) -> Json {
         let span = 0..text.len();
-        Json { frame: text, span, passed: 0..0 }
+        Json { frame: text, span, passed: 0..0, string: 0..0 }
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a tool call returned (2026-07-28, Tools: Tool Result).
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::document::{Document, Node};
 use crate::json::Json;
@@ -17,6 +18,8 @@ const LONG: usize = 1 << 20;
 pub struct CallResult<'a> {
     /// `content`, as the text it came in; empty when there is none.
     pub content: &'a str,
+    /// Where in it a string stands whose end is known; empty when there is none.
+    passed: Range<usize>,
     /// `structuredContent`, as the text it came in.
     pub structured: Option<&'a str>,
     /// Whether the tool says that it failed.
@@ -133,10 +136,13 @@ impl<'a> CallResult<'a> {
     /// assert_eq!(blocks[0].kind, Kind::Text(Text::Short("hi".into())));
     /// ```
     pub fn read(json: &'a Json) -> CallResult<'a> {
-        let mut result = CallResult { content: "", structured: None, is_error: false };
+        let mut result =
+            CallResult { content: "", passed: 0..0, structured: None, is_error: false };
         for (key, value) in json.members() {
             match &*key {
-                "content" => result.content = value,
+                "content" => {
+                    (result.content, result.passed) = (value, json.string_in(value));
+                }
                 "structuredContent" => result.structured = Some(value),
                 // Whatever else a server writes there, it would not have to say that all is well.
                 "isError" => result.is_error = !matches!(value, "false" | "null"),
@@ -150,7 +156,7 @@ impl<'a> CallResult<'a> {
 
     /// The content blocks, in order.
     pub fn blocks(&self, document: &mut Document) -> Vec<Block<'a>> {
-        blocks(self.content, document)
+        blocks_past(self.content, &self.passed, document)
     }
 }
 
@@ -163,6 +169,15 @@ pub fn contents(result: &str, document: &mut Document) -> Vec<Resource> {
 
 /// Reads an array of content blocks.
 pub(super) fn blocks<'a>(content: &'a str, document: &mut Document) -> Vec<Block<'a>> {
+    blocks_past(content, &(0..0), document)
+}
+
+/// The same, where the string at `passed`, if that is not empty, was stepped over before.
+fn blocks_past<'a>(
+    content: &'a str,
+    passed: &Range<usize>,
+    document: &mut Document,
+) -> Vec<Block<'a>> {
     // One block alone, without its array.
     if content.starts_with('{') {
         let found = LONG_TEXT.map(|name| scan::member(content, name));
@@ -176,7 +191,7 @@ pub(super) fn blocks<'a>(content: &'a str, document: &mut Document) -> Vec<Block
         return scan::elements(content).map(|text| block(text, document)).collect();
     }
     let mut blocks = Vec::new();
-    scan::objects(content, LONG_TEXT, |text, found| {
+    scan::objects(content, passed, LONG_TEXT, |text, found| {
         blocks.push(match long_text(text, found) {
             Some(long) => Block { kind: Kind::Text(Text::Long(long)), text },
             None => block(text, document),
@@ -285,8 +300,13 @@ mod tests {
     fn a_long_text_is_not_copied() {
         let quoted = format!("\"{}\\n\"", "x".repeat(LONG));
         let text = format!(r#"{{"content":[{{"type":"text","text":{quoted}}}]}}"#);
-        let json = Json::from(&*text);
+        let mut json = Json::from(&*text);
+        let unchecked = json.clone();
+        assert_eq!(json.check(), Ok(()));
+        let passed = CallResult::read(&json).passed;
+        assert_eq!(passed.len(), quoted.len());
         let blocks = CallResult::read(&json).blocks(&mut Document::new());
+        assert!(blocks == CallResult::read(&unchecked).blocks(&mut Document::new()));
         let Kind::Text(long @ Text::Long(found)) = &blocks[0].kind else { panic!("not long") };
         assert!(json.as_str().as_bytes().as_ptr_range().contains(&found.as_ptr()));
         assert!(long.to_str() == scan::unescape(&quoted).unwrap());

@@ -26,7 +26,8 @@ pub(super) struct Cursor<'a> {
     pub(super) too_deep: bool,
     /// Whether an array or object has just begun, so that no comma is due.
     fresh: bool,
-    /// Where an array or object stands that was stepped over before, so that its end is known.
+    /// Where an array, an object or a string stands that was stepped over before, so that its end is
+    /// known.
     passed: Span,
 }
 
@@ -39,8 +40,8 @@ impl<'a> Cursor<'a> {
         Cursor { text, at: 0, level: 0, depth, too_deep: false, fresh: false, passed: NOWHERE }
     }
 
-    /// The beginning of `text`, of which the array or object at `passed`, if that is not empty, was
-    /// stepped over before. How deep it nests is not looked at again.
+    /// The beginning of `text`, of which the array, object or string at `passed`, if that is not empty,
+    /// was stepped over before. How deep it nests is not looked at again.
     pub(super) fn passing(text: &'a str, passed: &Span) -> Cursor<'a> {
         let passed = if passed.is_empty() { NOWHERE } else { passed.clone() };
         Cursor { passed, ..Cursor::new(text, usize::MAX) }
@@ -143,8 +144,8 @@ impl<'a> Cursor<'a> {
     pub(super) fn value(&mut self) -> Result<Span, Syntax> {
         let start = self.at;
         self.at = match self.byte().ok_or(Syntax)? {
+            b'"' | b'{' | b'[' if start == self.passed.start => self.passed.end,
             b'"' => skip::string(self.text.as_bytes(), start + 1).ok_or(Syntax)?,
-            b'{' | b'[' if start == self.passed.start => self.passed.end,
             open @ (b'{' | b'[') => {
                 self.too_deep |= self.level >= self.depth;
                 let room = self.depth.saturating_sub(self.level + 1);

@@ -25,6 +25,7 @@ mod string;
 use std::ops::Range;
 
 pub use check::is_json;
+pub(crate) use check::longest_string;
 pub use parts::{Elements, Members, elements, member, members, members_named, objects};
 pub(crate) use parts::{members_named_past, members_past};
 pub use string::{is_string, unescape, unescape_pieces};

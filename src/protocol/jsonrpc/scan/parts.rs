@@ -101,20 +101,23 @@ fn find<'a>(
 
 /// Goes through the elements of the array that `text` is, and on the way through the members of
 /// those that are objects: for arrays that are too long to be gone through twice. `take` gets each
-/// element as its text, with the values of the members that have these names.
+/// element as its text, with the values of the members that have these names. The string at
+/// `passed`, if that is not empty, was stepped over before.
 ///
 /// ```
 /// use mcpmini_protocol::jsonrpc::scan;
 /// let mut seen = Vec::new();
-/// scan::objects(r#"[{"a": 1, "c": 2}, 3]"#, ["a", "b"], |text, found| seen.push((text, found)));
+/// let text = r#"[{"a": 1, "c": 2}, 3]"#;
+/// scan::objects(text, &(0..0), ["a", "b"], |text, found| seen.push((text, found)));
 /// assert_eq!(seen, [(r#"{"a": 1, "c": 2}"#, [Some("1"), None]), ("3", [None; 2])]);
 /// ```
 pub fn objects<'a, const N: usize>(
     text: &'a str,
+    passed: &Span,
     names: [&str; N],
     mut take: impl FnMut(&'a str, [Option<&'a str>; N]),
 ) {
-    let Some(mut cursor) = Parts::new(text, b'[', &(0..0)).cursor else { return };
+    let Some(mut cursor) = Parts::new(text, b'[', passed).cursor else { return };
     while let Ok(true) = cursor.element() {
         let start = cursor.at;
         let mut found = [None; N];
@@ -189,8 +192,16 @@ mod tests {
     fn objects_are_seen_with_their_members() {
         let check = |text: &str, expected: &[(&str, [Option<&str>; 2])]| {
             let mut seen = Vec::new();
-            objects(text, ["a", "b"], |element, found| seen.push((element, found)));
+            objects(text, &(0..0), ["a", "b"], |element, found| seen.push((element, found)));
             assert_eq!(seen, expected, "{text}");
+            // Whatever string was stepped over before, they are the same.
+            for value in seen.iter().flat_map(|(_, found)| found).flatten() {
+                let start = value.as_ptr().addr() - text.as_ptr().addr();
+                let passed = start..start + if value.starts_with('"') { value.len() } else { 0 };
+                let mut again = Vec::new();
+                objects(text, &passed, ["a", "b"], |text, found| again.push((text, found)));
+                assert_eq!(again, expected, "{text}");
+            }
         };
         check("[]", &[]);
         check("{}", &[]);
