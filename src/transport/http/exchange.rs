@@ -219,8 +219,10 @@ async fn read_whole(body: &mut Body, limit: usize) -> Result<Vec<u8>, Fault> {
         let end = whole.len();
         // Most bodies are short, and memory that is not used need not be had.
         let block = if end < FIRST { FIRST } else { BLOCK };
-        framing::make_room(&mut whole, block, limit);
-        whole.resize(end + block, 0);
+        if whole.capacity() - end < FIRST / 2 {
+            framing::make_room(&mut whole, block, limit);
+        }
+        whole.resize(whole.capacity().min(end + block), 0);
         let length = body.read(&mut whole[end..]).await?;
         whole.truncate(end + length);
         match length {
