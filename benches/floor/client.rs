@@ -4,6 +4,7 @@
 //! client hello                              starts and says a word
 //! client legacy|modern COMMAND [WORD...]    starts a server, calls `echo`, prints the answer
 //! client legacy|modern PORT [PATH]          the same over HTTP, on one connection to 127.0.0.1
+//! client long …                             as modern, but calls `log`, whose answer has 64 MB
 //! ```
 //!
 //! The messages are constants; the answers are read and not looked at. Starting a server costs
@@ -24,6 +25,11 @@ const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialize
 const CALL: &str = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{"text":"hello"}}}"#;
 const CALL_MODERN: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":"hello"},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"floor","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}"#;
 
+const CALL_LONG: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"log","arguments":{"bytes":67108864},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"floor","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+
+/// How much of a long answer is read at once, in bytes.
+const BLOCK: usize = 64 << 10;
+
 /// Without the runtime of `std`, which costs as much as a tenth of a call.
 #[unsafe(no_mangle)]
 extern "C" fn main(count: c_int, words: *const *const c_char) -> c_int {
@@ -34,12 +40,26 @@ extern "C" fn main(count: c_int, words: *const *const c_char) -> c_int {
         // SAFETY: the system hands over `count` pointers to texts that end with a zero.
         unsafe { CStr::from_ptr(*words.add(at)) }.to_bytes()
     };
-    let modern = word(1) == b"modern";
+    let messages: &[&str] = match word(1) {
+        b"legacy" => &[INITIALIZE, INITIALIZED, CALL],
+        b"modern" => &[CALL_MODERN],
+        _ => &[CALL_LONG],
+    };
+    let (mut small, mut large) = ([0; 4096], Vec::new());
+    let block = match word(1) {
+        b"long" => {
+            large.resize(BLOCK, 0);
+            &mut large[..]
+        }
+        _ => &mut small,
+    };
     let done = match (word(1), str::from_utf8(word(2)).map(str::parse)) {
         (b"hello", _) => standard(1).write_all(b"hello\n"),
-        (_, Ok(Ok(port))) => over_http(port, str::from_utf8(word(3)).unwrap_or(""), modern),
+        (_, Ok(Ok(port))) => {
+            over_http(port, str::from_utf8(word(3)).unwrap_or(""), messages, block)
+        }
         // SAFETY: the words end with a null pointer, so those from the second on do too.
-        _ => over_pipes(unsafe { words.add(2) }, modern),
+        _ => over_pipes(unsafe { words.add(2) }, messages, block),
     };
     done.is_err().into()
 }
@@ -50,18 +70,15 @@ fn standard(number: c_int) -> ManuallyDrop<File> {
     ManuallyDrop::new(unsafe { File::from_raw_fd(number) })
 }
 
-fn over_pipes(words: *const *const c_char, modern: bool) -> Result<()> {
+fn over_pipes(words: *const *const c_char, messages: &[&str], block: &mut [u8]) -> Result<()> {
     let (process, mut input, mut output) = start(words)?;
     let mut answer = Vec::new();
-    if modern {
-        input.write_all(format!("{CALL_MODERN}\n").as_bytes())?;
-    } else {
-        input.write_all(format!("{INITIALIZE}\n").as_bytes())?;
-        read_line(&mut output, &mut answer)?;
-        input.write_all(format!("{INITIALIZED}\n").as_bytes())?;
-        input.write_all(format!("{CALL}\n").as_bytes())?;
+    for message in messages {
+        input.write_all(format!("{message}\n").as_bytes())?;
+        if *message != INITIALIZED {
+            read_line(&mut output, &mut answer, block)?;
+        }
     }
-    read_line(&mut output, &mut answer)?;
     standard(1).write_all(&answer)?;
     drop(input);
     // SAFETY: a null pointer tells that nobody wants the status.
@@ -69,59 +86,61 @@ fn over_pipes(words: *const *const c_char, modern: bool) -> Result<()> {
     Ok(())
 }
 
-fn read_line(output: &mut File, line: &mut Vec<u8>) -> Result<()> {
-    let mut block = [0; 4096];
+fn read_line(output: &mut File, line: &mut Vec<u8>, block: &mut [u8]) -> Result<()> {
     line.clear();
     while line.last() != Some(&b'\n') {
-        let length = output.read(&mut block)?;
-        if length == 0 {
-            return Err(std::io::ErrorKind::UnexpectedEof.into());
-        }
-        line.extend_from_slice(&block[..length]);
+        read(output, line, block)?;
     }
     Ok(())
 }
 
-fn over_http(port: u16, path: &str, modern: bool) -> Result<()> {
+/// Appends what comes next.
+fn read(from: &mut impl Read, to: &mut Vec<u8>, block: &mut [u8]) -> Result<()> {
+    match from.read(block)? {
+        0 => Err(std::io::ErrorKind::UnexpectedEof.into()),
+        length => Ok(to.extend_from_slice(&block[..length])),
+    }
+}
+
+fn over_http(port: u16, path: &str, messages: &[&str], block: &mut [u8]) -> Result<()> {
     let mut stream = TcpStream::connect(("127.0.0.1", port))?;
     stream.set_nodelay(true)?;
     let mut answer = Vec::new();
-    if modern {
-        post(&mut stream, path, CALL_MODERN, &mut answer)?;
-    } else {
-        for message in [INITIALIZE, INITIALIZED, CALL] {
-            post(&mut stream, path, message, &mut answer)?;
-        }
+    let mut head = 0;
+    for message in messages {
+        head = post(&mut stream, path, message, &mut answer, block)?;
     }
-    standard(1).write_all(&answer)
+    standard(1).write_all(&answer[head..])
 }
 
-/// Sends a message; the answer is all that comes before the body is as long as announced.
-fn post(stream: &mut TcpStream, path: &str, body: &str, answer: &mut Vec<u8>) -> Result<()> {
+/// Sends a message and reads the answer, which has come when the body is as long as announced; where
+/// the body begins.
+fn post(
+    stream: &mut TcpStream,
+    path: &str,
+    body: &str,
+    answer: &mut Vec<u8>,
+    block: &mut [u8],
+) -> Result<usize> {
     let length = body.len();
     let head = format!(
         "POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: {length}\r\n\r\n"
     );
     stream.write_all((head + body).as_bytes())?;
-    let mut block = [0; 4096];
-    let mut come = 0;
-    loop {
-        let length = stream.read(&mut block[come..])?;
-        come += length;
-        let text = str::from_utf8(&block[..come]).unwrap_or("");
-        let parts = text.split_once("\r\n\r\n").and_then(|(head, body)| {
-            let length = head.split_once("Content-Length: ")?.1.lines().next()?;
-            (body.len() >= length.parse().ok()?).then_some(body)
+    answer.clear();
+    let (head, end) = loop {
+        read(stream, answer, block)?;
+        let Some(head) = answer.windows(4).position(|four| four == b"\r\n\r\n") else { continue };
+        let length = str::from_utf8(&answer[..head]).ok().and_then(|text| {
+            text.split_once("Content-Length: ")?.1.lines().next()?.parse::<usize>().ok()
         });
-        if let Some(body) = parts {
-            answer.clear();
-            answer.extend_from_slice(body.as_bytes());
-            return Ok(());
-        }
-        if length == 0 {
-            return Err(std::io::ErrorKind::UnexpectedEof.into());
-        }
+        let Some(length) = length else { return Err(std::io::ErrorKind::InvalidData.into()) };
+        break (head + 4, head + 4 + length);
+    };
+    while answer.len() < end {
+        read(stream, answer, block)?;
     }
+    Ok(head)
 }
 
 /// Starts a process with pipes as its standard input and output; its number and our ends.

@@ -15,7 +15,7 @@ use super::args::table::{Flag, Table, short_name, synopsis};
 use super::args::usage::UsageError;
 use super::exit;
 use crate::protocol::similar::closest;
-use layout::Layout;
+use layout::{Layout, WIDTH};
 use tables::{ARGUMENTS, EXAMPLES, FILES, GROUPS, POLICY_FILE, SERVERS, TOPICS};
 
 pub use man::{is_wanted as is_man_wanted, man};
@@ -102,7 +102,12 @@ fn about_command(layout: &mut Layout, table: &Table, command: &CommandInfoWithAr
     layout.headed("Usage:", &usage);
     layout.line("");
     layout.paragraph(&format!("{}.", sentence(command.description)));
+    // Lines stand together, paragraphs apart.
+    let is_long = command.notes.iter().any(|note| note.len() > 3 * WIDTH);
     for note in command.notes {
+        if is_long {
+            layout.line("");
+        }
         layout.paragraph(&single_braces(note));
     }
     layout.line("");
