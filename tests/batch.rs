@@ -138,6 +138,24 @@ fn blank_lines_are_counted() {
 
 /// The error of the whole tells whether its first line may have run.
 #[test]
+fn a_byte_order_mark_is_no_part_of_the_first_line() {
+    let scratch = Scratch::new();
+    let outcome = batch(&scratch, &demo(""), &[], &format!("\u{feff}{}", echoes(2)));
+    assert_eq!((outcome.code, ids(&outcome)), (0, vec![1, 2]), "{}", outcome.out);
+}
+
+#[test]
+fn bench_tells_what_was_lost_from_what_has_failed() {
+    let scratch = Scratch::new();
+    let server = demo("");
+    let words = ["bench", &server, "crash", "{}", "-n", "3", "--keep-going", "-j"];
+    let outcome = run(&mut scratch.mcpmini(words));
+    let tally: Value = serde_json::from_str(&outcome.out).unwrap();
+    assert_eq!((outcome.code, &tally["lost"]), (5, &json!(3)), "{}", outcome.out);
+    assert_eq!(tally["failed"], json!({}), "{}", outcome.out);
+}
+
+#[test]
 fn the_error_of_the_whole_tells_whether_it_was_sent() {
     let scratch = Scratch::new();
     let check = |server: &str, line: &str, sent: &str| {

@@ -68,6 +68,20 @@ fn exit_2_usage_and_nothing_is_sent() {
 }
 
 #[test]
+fn exit_2_names_the_server_the_tool_and_what_to_do() {
+    for (words, fault) in [
+        (&["add", "a=1", "b=x"][..], "b: expected number, found \"x\""),
+        (&["add", "a=1"], "missing: b"),
+    ] {
+        let outcome = call(words);
+        check(&outcome, 2, "");
+        let told = format!("demo-server' : arguments of the tool \"add\": {fault}");
+        assert!(outcome.err.contains(&told), "{}", outcome.err);
+        assert!(outcome.err.contains("nothing was sent; what it takes: mcpmini schema"));
+    }
+}
+
+#[test]
 fn exit_3_error_of_the_server() {
     let scratch = Scratch::new();
     check(&run(&mut scratch.mcpmini(["rpc", &demo(""), "no/such/method"])), 3, "");
@@ -97,6 +111,35 @@ fn exit_4_unreachable() {
     check(&demo("--fault exit"), "the database is not there");
     check(&http_server(|_| answer("503 Service Unavailable", "")), "503");
     check(&http_server(|_| answer("429 Too Many Requests", "")), "429");
+}
+
+/// What an error leaves to guess is told: whose it is, whether the call has run, what to do.
+#[test]
+fn errors_name_the_server_and_what_to_do() {
+    let check = |words: &[&str], code: i32, parts: &[&str]| {
+        let outcome = call(words);
+        assert_eq!(outcome.code, code, "{}", outcome.err);
+        for part in parts.iter().chain(&["demo-server"]) {
+            assert!(outcome.err.contains(part), "{words:?} lacks {part}: {}", outcome.err);
+        }
+    };
+    check(&["media", "-o", "raw"], 11, &["the tool has run, and its answer has 7 content blocks"]);
+    check(&["add", "a=1", "b=2", "--expect", "/x=1"], 11, &["/x"]);
+    check(&["no-such", "{}"], 3, &["mcpmini schema", "no-such; what there is: mcpmini tools"]);
+    check(&["slow", "{}", "-T", "300ms"], 124, &["it may have run; --max-time"]);
+}
+
+/// What a gateway shows to people is no message for a terminal.
+#[test]
+fn of_a_page_only_its_title_is_shown() {
+    let scratch = Scratch::new();
+    let page = "<!DOCTYPE html><html><head><title>It is\nnot here</title></head><p>x</html>";
+    let server = http_server(move |_| answer("403 Forbidden", page));
+    let outcome = run(&mut scratch.mcpmini(["call", &server, "echo", "{}"]));
+    assert_eq!(outcome.code, 7, "{}", outcome.err);
+    let told = "HTTP 403: Forbidden, a page with the title \"It is not here\"";
+    assert!(outcome.err.contains(told), "{}", outcome.err);
+    assert!(!outcome.err.contains('<'), "{}", outcome.err);
 }
 
 #[test]

@@ -6,11 +6,15 @@ mod support;
 
 use std::fs;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
 use support::{
-    HttpDemo, Outcome, Scratch, demo, demo_path, finish, processes_with, run, wait_until,
+    HttpDemo, Outcome, Scratch, answer, demo, demo_path, finish, http_server, processes_with, run,
+    wait_until,
 };
 
 /// A session with a server, `$server` in the script that it runs. Sockets are in the scratch
@@ -406,4 +410,76 @@ fn a_killed_session_leaves_no_server_behind() {
             !String::from_utf8_lossy(&line).contains("demo-server\0")
         })
     });
+}
+
+/// A legacy server that forgets each session after so many calls of its tool. Tells how many sessions it
+/// has begun, and how many calls it has run.
+fn forgetful(calls: usize) -> (String, Arc<AtomicUsize>, Arc<AtomicUsize>) {
+    let (sessions, run) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
+    let (begun, ran) = (sessions.clone(), run.clone());
+    let left = AtomicUsize::new(0);
+    let url = http_server(move |request| {
+        let (head, body) = request.split_once("\r\n\r\n").unwrap_or_default();
+        let body: Value = serde_json::from_str(body).unwrap_or_default();
+        let session = format!("mcp-session-id: session-{}", begun.load(Ordering::SeqCst));
+        let is_known = head.to_ascii_lowercase().contains(&session);
+        let reply = |result: Value| {
+            let reply = json!({ "jsonrpc": "2.0", "id": body["id"], "result": result });
+            answer("200 OK", &reply.to_string())
+        };
+        match body["method"].as_str() {
+            Some("initialize") => {
+                left.store(calls, Ordering::SeqCst);
+                let number = begun.fetch_add(1, Ordering::SeqCst) + 1;
+                let result = json!({ "protocolVersion": "2025-06-18", "capabilities": { "tools": {} },
+                                     "serverInfo": { "name": "forgetful", "version": "1" } });
+                let id = format!("200 OK\r\nMcp-Session-Id: session-{number}");
+                reply(result).replacen("200 OK", &id, 1)
+            }
+            Some("server/discover") => answer("400 Bad Request", ""),
+            _ if !is_known => answer("404 Not Found", ""),
+            Some("notifications/initialized") => answer("202 Accepted", ""),
+            Some("tools/list") => {
+                let tool = json!({ "name": "add", "inputSchema": { "type": "object" } });
+                reply(json!({ "tools": [tool] }))
+            }
+            Some("tools/call") if left.load(Ordering::SeqCst) == 0 => answer("404 Not Found", ""),
+            Some("tools/call") => {
+                left.fetch_sub(1, Ordering::SeqCst);
+                ran.fetch_add(1, Ordering::SeqCst);
+                reply(json!({ "content": [{ "type": "text", "text": "done" }] }))
+            }
+            _ => answer("200 OK", ""),
+        }
+    });
+    (url, sessions, run)
+}
+
+/// What is refused with 404 has not run: it is sent again in a new session, which nobody has to ask for.
+#[test]
+fn a_session_that_the_server_has_forgotten_costs_no_call() {
+    let check = |words: &[&str], accepted: bool| {
+        let (url, sessions, run_calls) = forgetful(5);
+        let scratch = Scratch::new();
+        if accepted {
+            let outcome = run(&mut scratch.mcpmini(["call", &url, "add", "a=1"]));
+            assert_eq!((outcome.code, &*outcome.out), (0, "done\n"), "{}", outcome.err);
+        }
+        let (before, begun) = (run_calls.load(Ordering::SeqCst), sessions.load(Ordering::SeqCst));
+        scratch.write("calls.ndjson", "{\"tool\":\"add\"}\n".repeat(12));
+        let mut command =
+            scratch.mcpmini(words.iter().map(|it| if *it == "URL" { &url } else { *it }));
+        let outcome = run(command.env("mcpmini", env!("CARGO_BIN_EXE_mcpmini")).env("url", &url));
+        assert_eq!(outcome.code, 0, "{words:?} {accepted}: {} {}", outcome.out, outcome.err);
+        assert_eq!(run_calls.load(Ordering::SeqCst) - before, 12, "{words:?} {accepted}");
+        assert!(2 < sessions.load(Ordering::SeqCst) - begun, "{words:?} {accepted}");
+    };
+    let script =
+        "for n in 1 2 3 4 5 6 7 8 9 10 11 12; do \"$mcpmini\" call \"$url\" add a=1 || exit; done";
+    for accepted in [false, true] {
+        check(&["batch", "URL", "calls.ndjson", "-P", "1"], accepted);
+        check(&["batch", "URL", "calls.ndjson"], accepted);
+        check(&["session", "URL", "--", "sh", "-c", script], accepted);
+        check(&["bench", "URL", "add", "{}", "-n", "12"], accepted);
+    }
 }

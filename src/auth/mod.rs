@@ -52,4 +52,3 @@ pub use options::{Assertion, Grant, IdentityProvider, Options};
 pub use person::{How, Notice, Person};
 pub use records::TokenRecord;
 pub use scope::Scopes;
-pub use token::mask;

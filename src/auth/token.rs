@@ -162,7 +162,7 @@ pub(super) fn refused(
 const SHORTEST: usize = 6;
 
 /// A text without the secrets that whoever wrote it has seen, also as they were sent in a form.
-pub fn mask<'a>(text: String, secrets: impl Iterator<Item = &'a Secret>) -> String {
+fn mask<'a>(text: String, secrets: impl Iterator<Item = &'a Secret>) -> String {
     let secrets = secrets.map(Secret::expose).filter(|secret| SHORTEST <= secret.len());
     secrets.fold(text, |text, secret| {
         let encoded: String = form_urlencoded::byte_serialize(secret.as_bytes()).collect();

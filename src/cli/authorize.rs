@@ -10,7 +10,7 @@ use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::run::Run;
 use super::target;
-use crate::auth::{self, AuthError, Authorizer, DiscoveryError, IssuerError, Person};
+use crate::auth::{AuthError, Authorizer, DiscoveryError, IssuerError, Person};
 use crate::client::{Link, Server};
 use crate::config::{self, Endpoint, HttpEndpoint};
 use crate::env::Secret;
@@ -76,7 +76,9 @@ impl Contact<'_> {
     fn given_token(&self) -> Result<Option<&Secret>, Error> {
         let token = self.token.get_or_init(|| match &self.server.endpoint {
             Endpoint::Http(endpoint) => {
-                credentials::token(self.run, &self.server.name, endpoint).map_err(Box::new)
+                let token = credentials::token(self.run, &self.server.name, endpoint);
+                self.run.redaction.know(token.iter().flatten().cloned());
+                token.map_err(Box::new)
             }
             Endpoint::Stdio(_) => Ok(None),
         });
@@ -147,31 +149,9 @@ impl Contact<'_> {
 
     /// A server may show in an error what we sent to it.
     pub(super) fn without_secrets(&self, error: Error) -> Error {
-        let secrets = self.secrets();
-        let mask = |text: String| auth::mask(text, secrets.iter());
-        Error {
-            message: mask(error.message),
-            data: error.data.map(mask),
-            stderr_tail: error.stderr_tail.map(mask),
-            ..error
-        }
-    }
-
-    /// What the server is given and nobody else may see.
-    pub(super) fn secrets(&self) -> Vec<Secret> {
-        let mut secrets = self.link.as_deref().map(Link::secrets).unwrap_or_default();
-        secrets.extend(self.token.get().and_then(|token| token.clone().ok().flatten()));
-        if let Endpoint::Http(endpoint) = &self.server.endpoint {
-            // What sounds like a key alone, as `X-Access-Key` does, is none elsewhere.
-            let is_secret =
-                |name: &str| mask::is_secret(name) || name.to_ascii_lowercase().contains("key");
-            let headers = endpoint.headers.iter().filter(|(name, _)| is_secret(name));
-            let values = headers.map(|(_, value)| value.expose());
-            // `Bearer`, and what comes after it.
-            let values = values.map(|value| value.rsplit(' ').next().unwrap_or_default());
-            secrets.extend(values.map(Secret::from));
-        }
-        secrets
+        let tokens = self.link.as_deref().map(Link::secrets).unwrap_or_default();
+        self.run.redaction.know(tokens);
+        self.run.redaction.error(error)
     }
 }
 

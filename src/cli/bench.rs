@@ -27,6 +27,9 @@ use crate::protocol::session;
 /// How many calls are made.
 const CALLS: usize = 100;
 
+/// How often a server is looked at anew that is lost each time.
+const LOOKS: u32 = 2;
+
 /// Calls a tool again and again, and prints how long it took.
 pub(super) async fn run(
     run: &Run<'_>,
@@ -71,14 +74,17 @@ async fn measure(
     let mut flights = Flights::new(contact.policy());
     let mut begun = 0;
     let mut stopped = None;
+    // How often the server was looked at anew since it answered last.
+    let mut looks_in_vain = 0;
     let start = Instant::now();
     loop {
         let goes_on = begun < wanted && stopped.is_none();
         if goes_on && flights.is_empty() && contact.watcher.consent.holds(&bench.tool) {
-            // The server was lost, and may be another one now.
+            // The server was lost, or the last look is long ago: it may be another one now.
             contact.admit_tool(&bench.tool).await?;
+            looks_in_vain += 1;
         }
-        let is_held = contact.watcher.consent.holds(&bench.tool);
+        let is_held = contact.watcher.consent.holds_meanwhile(&bench.tool);
         while begun < wanted && flights.len() < jobs && stopped.is_none() && !is_held {
             let terms = Terms { connection: contact.bond(&bench.tool), ..Terms::default() };
             flights.begin_on((begun, Instant::now()), request.clone(), terms);
@@ -91,11 +97,19 @@ async fn measure(
         let interrupted = async { Err(run.interrupted().await) };
         match landed.or(interrupted).await {
             Ok(landed) => {
-                let Landed { tag: (number, begun), result } = landed?;
-                if let Err(NoResult::Moved { .. }) = result {
-                    contact.watcher.consent.note_changed_list();
+                let Landed { tag: (number, sent_at), result } = landed?;
+                match &result {
+                    Err(NoResult::Moved { .. }) => {
+                        contact.watcher.consent.note_changed_list();
+                        if looks_in_vain < LOOKS {
+                            // It was not sent.
+                            begun -= 1;
+                            continue;
+                        }
+                    }
+                    _ => looks_in_vain = 0,
                 }
-                let failed = tally.add(number, begun.elapsed(), failure(contact, result));
+                let failed = tally.add(number, sent_at.elapsed(), failure(contact, result));
                 if failed && !bench.keep_going {
                     stopped.get_or_insert(None);
                 }
@@ -107,11 +121,7 @@ async fn measure(
         }
     }
     tally.took = start.elapsed();
-    let text = match run.settings.output {
-        Format::Json => tally.json() + "\n",
-        _ => tally.text(),
-    };
-    output::write(run, text.as_bytes())?;
+    output::write(run, tally.shown(run.settings.output).as_bytes())?;
     match (stopped.flatten(), tally.first) {
         (Some(signal), _) => Err(contact.explain(NoResult::Interrupted { signal, sent: true })),
         (None, Some((_, error))) => Err(error),
@@ -139,8 +149,10 @@ struct Tally {
     took: Duration,
     /// How long each call took that was answered.
     latencies: Vec<Duration>,
-    /// How many calls failed, by the class of the error.
+    /// How many calls failed, by the class of the error, but for those that were lost.
     failed: BTreeMap<&'static str, usize>,
+    /// Of how many calls nobody knows whether they have run: the connection was lost.
+    lost: usize,
     /// The number of the first call that failed, and why.
     first: Option<(usize, Error)>,
 }
@@ -155,11 +167,21 @@ impl Tally {
             self.latencies.push(took);
             return false;
         };
-        *self.failed.entry(error.exit.class()).or_default() += 1;
+        match error.exit {
+            Exit::Lost => self.lost += 1,
+            other => *self.failed.entry(other.class()).or_default() += 1,
+        }
         if self.first.as_ref().is_none_or(|(first, _)| number < *first) {
             self.first = Some((number, error));
         }
         true
+    }
+
+    fn shown(&self, form: Format) -> String {
+        match form {
+            Format::Json => self.json() + "\n",
+            _ => self.text(),
+        }
     }
 
     fn per_second(&self) -> f64 {
@@ -182,6 +204,9 @@ impl Tally {
         for (class, count) in &self.failed {
             row("failed", format!("{count} ({class})"));
         }
+        if 0 < self.lost {
+            row("lost", format!("{} (they may have run)", self.lost));
+        }
         row("opened in", format!("{:.3} ms", self.opened.as_secs_f64() * 1e3));
         row("took", format!("{:.3} s", self.took.as_secs_f64()));
         row("throughput", format!("{:.1} calls/s", self.per_second()));
@@ -203,6 +228,7 @@ impl Tally {
         let mut members = Members::new();
         members.push("answered", &self.latencies.len().to_string());
         members.push("failed", &failed.finish());
+        members.push("lost", &self.lost.to_string());
         members.push("jobs", &self.jobs.to_string());
         members.push("openedMs", &format!("{:.3}", self.opened.as_secs_f64() * 1e3));
         members.push("seconds", &format!("{:.6}", self.took.as_secs_f64()));
@@ -253,16 +279,17 @@ mod tests {
         }
         assert!(tally.add(5, Duration::ZERO, Some(Error::new(Exit::Rpc, "later"))));
         assert!(tally.add(4, Duration::ZERO, Some(Error::new(Exit::Rpc, "first"))));
+        assert!(tally.add(6, Duration::ZERO, Some(Error::new(Exit::Lost, "gone"))));
         assert_eq!(tally.first.as_ref().unwrap().1.message, "first");
         assert_eq!(
             tally.text(),
             "calls       3 answered, 2 at a time\nfailed      2 (rpc_error)\n\
-             opened in   1.500 ms\ntook        0.500 s\nthroughput  6.0 calls/s\n\
+             lost        1 (they may have run)\nopened in   1.500 ms\ntook        0.500 s\nthroughput  6.0 calls/s\n\
              p50         2.000 ms\np90         3.000 ms\np99         3.000 ms\nmax         3.000 ms\n"
         );
         assert_eq!(
             tally.json(),
-            "{\"answered\":3,\"failed\":{\"rpc_error\":2},\"jobs\":2,\"openedMs\":1.500,\
+            "{\"answered\":3,\"failed\":{\"rpc_error\":2},\"lost\":1,\"jobs\":2,\"openedMs\":1.500,\
              \"seconds\":0.500000,\"perSecond\":6.0,\
              \"ms\":{\"p50\":2.000,\"p90\":3.000,\"p99\":3.000,\"max\":3.000}}"
         );

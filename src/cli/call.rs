@@ -15,7 +15,8 @@ use super::run::Run;
 use super::sources;
 use super::task;
 use crate::client::NoResult;
-use crate::protocol::arguments::{self, Options, Words};
+use crate::config::quoting;
+use crate::protocol::arguments::{self, ArgError, Options, Words};
 use crate::protocol::headers;
 use crate::protocol::json::{self, Json};
 use crate::protocol::jsonrpc::ErrorObject;
@@ -114,7 +115,7 @@ async fn send(
                     // The tool may be gone, or take other arguments now.
                     Catalog::forget(contact);
                 }
-                let error = contact.explain(no_result);
+                let error = with_lookup(contact.explain(no_result), &call.tool, contact);
                 let error = task::advise(error, call, tool.as_ref(), contact).await;
                 return Err(refused_question(contact, error));
             }
@@ -231,11 +232,34 @@ pub(super) fn prepare(
     // The same words are judged in the same way whether the tool happens to be known or not.
     let schema = tool.filter(|_| is_judged(call, words)).map(Tool::schema);
     let options = Options { check: !call.no_check };
-    let arguments = arguments::build(words, contents, schema.as_ref(), options)?;
+    let arguments = arguments::build(words, contents, schema.as_ref(), options);
+    let arguments = arguments.map_err(|unfit| unfit_arguments(&unfit, &call.tool, contact))?;
     let annotated = tool.filter(|_| contact.is_http());
     let mirrored = annotated.map_or(Ok(Vec::new()), |tool| mirrored(tool, &arguments))?;
     let params = Params::new().with("name", json::string(&call.tool)).with("arguments", arguments);
     Ok((params, mirrored))
+}
+
+/// The error for arguments that a tool does not take.
+pub(super) fn unfit_arguments(unfit: &ArgError, tool: &str, contact: &Contact<'_>) -> Error {
+    let server = &contact.server.name;
+    let text = match unfit {
+        ArgError::Several(_) => format!("arguments of the tool \"{tool}\":\n{unfit}"),
+        _ => format!("arguments of the tool \"{tool}\": {unfit}"),
+    };
+    let see = format!("mcpmini schema {} {}", quoting::quote(server), quoting::quote(tool));
+    Error::usage(text).server(server).hint(format!("nothing was sent; what it takes: {see}"))
+}
+
+/// Says where to look what a server has and takes, when it does not take a call.
+fn with_lookup(error: Error, tool: &str, contact: &Contact<'_>) -> Error {
+    if error.code != Some(ErrorObject::INVALID_PARAMS) || error.hint.is_some() {
+        return error;
+    }
+    let (server, tool) = (quoting::quote(&contact.server.name), quoting::quote(tool));
+    error.hint(format!(
+        "what it takes: mcpmini schema {server} {tool}; what there is: mcpmini tools {server}"
+    ))
 }
 
 /// The arguments of a tool to mirror into headers; `arguments` is the text of an object.

@@ -40,7 +40,7 @@ impl Catalog {
                 return Ok(None);
             }
             consent.begin_look(None);
-            consent.note_tools(texts(&pages));
+            consent.note_tools(texts(&pages), None);
             consent.check()?;
         }
         Ok(Some(Catalog { remembered: true, ..Catalog::read(contact, &pages, revision) }))
@@ -77,17 +77,19 @@ impl Catalog {
         let is_looking = std::mem::replace(&mut contact.watcher.consent.looking, true);
         let fetched = listing::fetch(contact, method::LIST_TOOLS, keep).await;
         contact.watcher.consent.looking = is_looking;
-        if let Err(error) = fetched {
-            if listing::is_unlisted(&error) {
+        let good_for = match fetched {
+            Ok(good_for) => good_for,
+            Err(error) if listing::is_unlisted(&error) => {
                 contact.watcher.consent.note_no_list();
                 contact.watcher.consent.check()?;
+                return Err(error);
             }
-            return Err(error);
-        }
+            Err(error) => return Err(error),
+        };
         let Some(revision) = contact.known_revision() else {
             return Err(Error::new(Exit::Bug, "a session without a revision has answered"));
         };
-        contact.watcher.consent.note_tools(texts(&pages));
+        contact.watcher.consent.note_tools(texts(&pages), good_for);
         contact.watcher.consent.check()?;
         Ok(Catalog::read(contact, &pages, revision))
     }
@@ -101,7 +103,7 @@ impl Catalog {
     }
 
     /// A look at a tool that was accepted, before it is called: at the list that is remembered while
-    /// it is good, else the server is asked, on each connection once. The tools of a server that does
+    /// it is good, else the server is asked, on each connection and in each minute once. The tools of a server that does
     /// not list them any more count as removed.
     ///
     /// # Errors

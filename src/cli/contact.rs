@@ -9,7 +9,7 @@ use super::args::choices::{IdFormat, Protocol};
 use super::args::settings;
 use super::consent::Consent;
 use super::duration;
-use super::errors::Error;
+use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::explain::{self, Place};
 use super::person;
@@ -80,6 +80,7 @@ impl<'a> Contact<'a> {
         executor: &'a LocalExecutor<'static>,
     ) -> Result<Contact<'a>, Error> {
         let overrides = target::overrides(run)?;
+        run.redaction.know_word(word);
         let resolved = config::resolve(word, run.env, &overrides).map_err(explain::config)?;
         Contact::admitted(run, &resolved, &overrides, executor)
     }
@@ -103,6 +104,8 @@ impl<'a> Contact<'a> {
         let policies = policy::load(run)?;
         let mut consent = Consent::open(run, resolved, overrides, policies)?;
         let mut server = config::expand(resolved, overrides, run.env).map_err(explain::config)?;
+        run.redaction.know_server(&server);
+        run.redaction.know(config::references(resolved, run.env));
         consent.strip(&mut server);
         consent.check_place(&server)?;
         target::check_options(run, &server)?;
@@ -216,16 +219,14 @@ impl<'a> Contact<'a> {
             origin: self.origin(),
         };
         let error = explain::no_result(no_result, &place).server(self.server.name.clone());
-        let error = self.without_secrets(self.with_denial(error));
-        if error.stderr_tail.is_some() {
-            return error;
-        }
-        match (&self.link, error.exit) {
+        let error = self.with_denial(error);
+        self.without_secrets(match (&self.link, error.exit) {
+            _ if error.stderr_tail.is_some() => error,
             (Some(link), Exit::Unreachable | Exit::Lost) => error.stderr_tail(link.last_words()),
             (Some(link), Exit::Protocol | Exit::Timeout) => error.stderr_tail(link.stderr_tail()),
             // When the server has answered, its other words do not help.
             _ => error,
-        }
+        })
     }
 
     /// Where other endpoints of the server's host could be found: not behind a socket of this machine.
@@ -285,6 +286,12 @@ impl<'a> Contact<'a> {
         let exit = match outcome {
             Ok(exit) => exit,
             Err(error) => {
+                let error = match error.server {
+                    None if error.phase != Some(Phase::Output) || error.exit == Exit::Mismatch => {
+                        error.server(&self.server.name)
+                    }
+                    _ => error,
+                };
                 run.report(&error);
                 error.exit
             }
@@ -368,9 +375,10 @@ impl<'a> Contact<'a> {
     }
 
     /// Whether a server has to say what it is although that is remembered: where it has more or less
-    /// time for its start than for an answer, the two must be told apart.
+    /// time for its start than for an answer, so that the two must be told apart, and where it is held
+    /// to all that it says.
     fn greets(&self) -> bool {
-        self.start_timeout() != self.answer_timeout()
+        self.start_timeout() != self.answer_timeout() || self.watcher.consent.is_strict()
     }
 
     /// The limit for a server without a sign of life.

@@ -220,7 +220,11 @@ fn timeout(timed_out: TimedOut, place: &Place<'_>) -> Error {
         }
         Limit::Total => {
             let phase = if timed_out.sent { Phase::Request } else { Phase::Start };
-            return expired(place.max_time).phase(phase).sent(sent);
+            let error = expired(place.max_time).phase(phase).sent(sent);
+            return match timed_out.sent {
+                true => error.hint("it may have run; --max-time gives it more time"),
+                false => error,
+            };
         }
     };
     Error::new(Exit::Timeout, text).phase(phase).sent(sent).hint(hint)
@@ -231,6 +235,10 @@ fn refused(refused: &Refused, place: &Place<'_>) -> Error {
     let hint = match refused.status {
         401 => "the server does not take the token that it was given",
         403 => "the token does not allow this",
+        404 if refused.in_session => {
+            "the server has forgotten one session after the other; are there several of it that do \
+             not know of each other's?"
+        }
         404 | 405 => return elsewhere(error, place),
         300..=399 => {
             "redirects are followed only by 307 or 308, and only within one origin; use the new address"

@@ -43,7 +43,7 @@ pub(super) async fn run(
             Ok(Some(tools)) => {
                 found.servers += 1;
                 for tool in tools.iter().filter(|tool| tool_list::mentions(tool, &pattern)) {
-                    many::add(&mut lines, &server, tool, false)?;
+                    many::add(&mut lines, &run.redaction.apply(&server), tool, false)?;
                     found.tools += 1;
                 }
             }

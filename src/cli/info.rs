@@ -44,7 +44,7 @@ async fn show(run: &Run<'_>, word: &str, contact: &mut Contact<'_>) -> Result<Ex
     let origin = discover::origin(run, word, greeting, about.revision.date).await;
     let modern = about.revision.era == Era::Modern;
     let facts = Facts {
-        server: &contact.server.name,
+        server: &run.redaction.apply(&contact.server.name),
         revision: about.revision.date,
         era: if modern { "modern" } else { "legacy" },
         transport: match (contact.is_http(), contact.link.as_deref().is_some_and(Link::is_sse)) {

@@ -50,12 +50,12 @@ pub(super) fn stored(
 }
 
 /// Asks the server for all pages of a list, and stores them. They count as remembered for as long as
-/// the server says that they are good.
+/// the server says that they are good, which is returned.
 pub(super) async fn fetch(
     contact: &mut Contact<'_>,
     method: &'static str,
     look: Look<'_>,
-) -> Result<(), Error> {
+) -> Result<Option<Duration>, Error> {
     contact.watcher.changes.expect(method);
     let mut place = Pages::default();
     let mut copy = Copy::default();
@@ -81,6 +81,11 @@ pub(super) async fn fetch(
             Err(RepeatedPage) => {
                 let list = what(method);
                 let text = format!("the list of {list} has no end: one of its pages came again");
+                if method == method::LIST_TOOLS {
+                    // What a tool is, and whether there is one, a list without end does not say.
+                    let error = Error::new(Exit::Protocol, text).phase(Phase::Request);
+                    return Err(error.server(contact.server.name.clone()));
+                }
                 contact.run.warn(&text);
                 break false;
             }
@@ -90,13 +95,14 @@ pub(super) async fn fetch(
         return Err(Error::new(Exit::Bug, "a session without a revision has answered"));
     };
     let is_good = is_whole && !contact.watcher.changes.contain(method);
+    let good_for = copy.time_to_live.filter(|_| revision.cacheable);
     if let Some(pages) = copy.pages.filter(|_| is_good) {
-        let ttl = copy.time_to_live.filter(|_| revision.cacheable).unwrap_or_default();
+        let ttl = good_for.unwrap_or_default();
         let scope = if copy.is_public { Scope::Public } else { Scope::Private };
         let key = key(contact, revision, method);
         contact.lists.put(&key, &pages, ttl, scope, contact.run.env.now());
     }
-    Ok(())
+    Ok(good_for)
 }
 
 /// Shows all pages of a list, remembered or asked for.
@@ -107,7 +113,7 @@ pub(super) async fn show(
 ) -> Result<(), Error> {
     match recall(contact, method) {
         Some(pages) => pages.into_iter().try_for_each(look),
-        None => fetch(contact, method, look).await,
+        None => fetch(contact, method, look).await.map(drop),
     }
 }
 

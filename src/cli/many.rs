@@ -185,7 +185,7 @@ impl List<'_, '_> {
     }
 
     fn fail(&self, server: &str, error: Error) -> Result<(), Error> {
-        let error = error.server(server);
+        let error = self.run.redaction.error(error.server(server));
         if matches!(error.exit, Exit::Signal(_)) {
             return Err(error);
         }

@@ -49,6 +49,7 @@ mod progress;
 mod prompts;
 mod questions;
 mod read;
+mod redaction;
 mod replay;
 mod requests;
 mod resources;
@@ -77,13 +78,14 @@ use smol::LocalExecutor;
 
 use self::args::stop::Farewell;
 use self::args::{Command, Stop, parse};
-use self::errors::Error;
+use self::errors::{Error, Phase};
 use self::exit::Exit;
+use self::redaction::Redaction;
 use self::run::Run;
 use self::terminal::Stream;
 use crate::env::Env;
 use crate::env::streams::ENDLESS;
-use crate::reactor;
+use crate::reactor::{self, is_room_for};
 
 /// Does what the command line says; tells how the program ends.
 pub fn main(env: &Env) -> Exit {
@@ -104,7 +106,13 @@ pub fn main(env: &Env) -> Exit {
     });
     match understood {
         Ok((invocation, settings)) => carry_out(&Run::new(&invocation, settings, env)),
-        Err(stop) => say_farewell(&stop.farewell(&variable, Stream::is_terminal)),
+        Err(stop) => {
+            let mut farewell = stop.farewell(&variable, Stream::is_terminal);
+            if farewell.exit != Exit::Ok {
+                farewell.text = Redaction::of_words(&env.args).apply(&farewell.text).into_owned();
+            }
+            say_farewell(&farewell)
+        }
     }
 }
 
@@ -114,6 +122,12 @@ pub fn main(env: &Env) -> Exit {
 fn carry_out(run: &Run<'_>) -> Exit {
     let executor = LocalExecutor::new();
     let outcome = begin(run).and_then(|()| {
+        if !is_room_for(1) {
+            let error = Error::new(Exit::Unreachable, "too many open files");
+            return Err(error
+                .phase(Phase::Start)
+                .hint("ulimit -n says how many files may be open"));
+        }
         let work = async {
             policy::prepare(run).await?;
             work(run, &executor).await

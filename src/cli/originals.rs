@@ -9,7 +9,7 @@ use super::exit::Exit;
 use super::run::Run;
 use super::target;
 use crate::discovery::documents::Limits;
-use crate::net::{Address, FetchError, Fetcher, Policy, Source};
+use crate::net::{Address, FetchError, Fetcher, Policy, Source, Zone};
 use crate::store::{self, Guard};
 
 /// Where a document is.
@@ -127,18 +127,21 @@ impl<'a> Originals<'a> {
         place: &Place,
         wanted: Wanted,
     ) -> Result<Option<Vec<u8>>, Error> {
-        match place {
-            Place::File { path, .. } => {
-                let read = store::read(path, wanted.limit as u64, Guard::Named);
-                read.map_err(|fault| config(format!("{}: {fault}", wanted.what)))
-            }
-            Place::Url(address) => self.fetch(address, wanted).await,
-        }
+        Ok(self.find_with_source(place, wanted).await?.map(|(body, _)| body))
     }
 
     /// Gets a document that must be there.
     pub(super) async fn get(&self, place: &Place, wanted: Wanted) -> Result<Vec<u8>, Error> {
-        let found = self.find(place, wanted).await?;
+        Ok(self.get_with_source(place, wanted).await?.0)
+    }
+
+    /// Gets a document that must be there, and who it is that names the URLs in it.
+    pub(super) async fn get_with_source(
+        &self,
+        place: &Place,
+        wanted: Wanted,
+    ) -> Result<(Vec<u8>, Source), Error> {
+        let found = self.find_with_source(place, wanted).await?;
         found.ok_or_else(|| match place {
             Place::File { shown, .. } => {
                 config(format!("{}: there is no file {shown}", wanted.what))
@@ -149,7 +152,27 @@ impl<'a> Originals<'a> {
         })
     }
 
-    async fn fetch(&self, address: &Address, wanted: Wanted) -> Result<Option<Vec<u8>>, Error> {
+    async fn find_with_source(
+        &self,
+        place: &Place,
+        wanted: Wanted,
+    ) -> Result<Option<(Vec<u8>, Source)>, Error> {
+        match place {
+            Place::File { path, .. } => {
+                let read = store::read(path, wanted.limit as u64, Guard::Named);
+                let read = read.map_err(|fault| config(format!("{}: {fault}", wanted.what)))?;
+                // Who has written it is not known.
+                Ok(read.map(|body| (body, Source::Document(Zone::Public))))
+            }
+            Place::Url(address) => self.fetch(address, wanted).await,
+        }
+    }
+
+    async fn fetch(
+        &self,
+        address: &Address,
+        wanted: Wanted,
+    ) -> Result<Option<(Vec<u8>, Source)>, Error> {
         let Wanted { what, accept, limit, source } = wanted;
         if self.offline {
             let text = format!("{what}: {} would have to be fetched", address.as_str());
@@ -164,7 +187,7 @@ impl<'a> Originals<'a> {
         let fetched = fetched.map_err(|error| failed(what, &error))?;
         let shown = fetched.address.as_str();
         match fetched.status.as_u16() {
-            200 => Ok(Some(fetched.body)),
+            200 => Ok(Some((fetched.body, Source::Document(fetched.zone)))),
             404 | 410 => Ok(None),
             status @ (401 | 403) => {
                 let text = format!("{what}: HTTP {status} from {shown}, which is protected");

@@ -17,7 +17,7 @@ use crate::protocol::json;
 use crate::protocol::message::Sent;
 use crate::protocol::params::Members;
 use crate::trust::policy::{
-    Asked, CrossDomain, Decision, LIST_LIMIT, Policies, PolicyError, Rule, store_list,
+    Asked, CrossDomain, Decision, LIST_LIMIT, Mode, Policies, PolicyError, Rule, store_list,
 };
 use crate::trust::signature::{BUNDLE_LIMIT, BUNDLE_SUFFIX};
 
@@ -50,6 +50,9 @@ fn admit_or(
     if let Some(decision) = decisions.iter().find(|decision| !decision.admits) {
         return Err(refused(server, decision, hint));
     }
+    for decision in decisions.iter().filter(|decision| decision.mode == Mode::Strict) {
+        warn_of_caveat(run, decision);
+    }
     match decisions.iter().find(|decision| decision.by_signature && run.globals.insecure) {
         None => Ok(()),
         Some(decision) => {
@@ -60,6 +63,13 @@ fn admit_or(
             let error = Error::new(Exit::Trust, text).phase(Phase::Trust).sent(Sent::No);
             Err(error.server(server.name.clone()).hint("leave --insecure out"))
         }
+    }
+}
+
+/// Tells what the rule that admits a server cannot see to.
+fn warn_of_caveat(run: &Run<'_>, decision: &Decision) {
+    if let Some(caveat) = decision.caveat {
+        run.warn(&format!("the policy {} allows it, but {caveat}", place(decision)));
     }
 }
 
@@ -185,6 +195,7 @@ fn check(run: &Run<'_>, word: &str) -> Result<Exit, Error> {
     let overrides = Overrides { dry_run: true, ..target::overrides(run)? };
     let resolved = config::resolve(word, run.env, &overrides).map_err(explain::config)?;
     let server = config::expand(&resolved, &overrides, run.env).map_err(explain::config)?;
+    run.redaction.know_server(&server);
     let asked = Asked { server: &server, resolved: &resolved, overrides: &overrides };
     let decisions = judge(run, load(run)?, &asked)?;
     let admitted = decisions.iter().all(|decision| decision.admits);
@@ -192,6 +203,7 @@ fn check(run: &Run<'_>, word: &str) -> Result<Exit, Error> {
         Format::Json => output::write_line(run, &as_json(&server, admitted, &decisions))?,
         _ => print(run, &decisions)?,
     }
+    decisions.iter().for_each(|decision| warn_of_caveat(run, decision));
     Ok(if admitted { Exit::Ok } else { Exit::Trust })
 }
 
@@ -199,7 +211,9 @@ fn print(run: &Run<'_>, decisions: &[Decision]) -> Result<(), Error> {
     let mut table = Table::new(run, &["VERDICT", "POLICY", "RULE", "WHY"]);
     let verdict = |admits: bool| if admits { "admitted" } else { "refused" }.to_owned();
     for decision in decisions {
-        let columns = [place(decision), rule(decision), decision.why.clone()];
+        let relied = decision.relies_on.iter().map(|document| format!("; by {document}"));
+        let why = decision.why.clone() + &relied.collect::<String>();
+        let columns = [place(decision), rule(decision), why];
         table.row(&[&[verdict(decision.admits)], &columns[..]].concat())?;
     }
     if decisions.is_empty() {
@@ -224,6 +238,12 @@ fn as_json(server: &Server, admitted: bool, decisions: &[Decision]) -> String {
             members.push("number", &number.to_string());
         }
         members.push("why", &json::string(&decision.why));
+        if !decision.relies_on.is_empty() {
+            members.push("reliesOn", &json::strings(&decision.relies_on));
+        }
+        if let Some(caveat) = decision.caveat {
+            members.push("caveat", &json::string(caveat));
+        }
         members.finish()
     });
     let decisions = decisions.collect::<Vec<_>>().join(",");

@@ -59,9 +59,13 @@ fn params(run: &Run<'_>, rpc: &Rpc) -> Result<Params, Error> {
     let text =
         String::from_utf8(bytes).map_err(|_| Error::usage("the parameters are not UTF-8"))?;
     let text = text.trim_start_matches('\u{feff}').trim();
-    Params::from_object(text).map_err(|invalid| {
+    let params = Params::from_object(text).map_err(|invalid| {
         Error::usage(format!("the parameters are no JSON object: {}", invalid.reason))
-    })
+    })?;
+    match rpc.method == method::CALL_TOOL && params.is_repeated("name") {
+        true => Err(Error::usage("the parameters have \"name\" twice: which tool is meant?")),
+        false => Ok(params),
+    }
 }
 
 async fn exchange(

@@ -12,6 +12,7 @@ use super::errors::warnings::Style;
 use super::errors::{Error, Warnings};
 use super::exit::Exit;
 use super::explain;
+use super::redaction::Redaction;
 use super::terminal::Stream;
 use super::tracer::Tracer;
 use crate::cache::Mode;
@@ -44,6 +45,8 @@ pub(super) struct Run<'a> {
     pub(super) piped: RefCell<Vec<(PathBuf, Secret)>>,
     /// What measures the steps to a server, for the command that shows them.
     pub(super) meter: Meter,
+    /// What must not be shown.
+    pub(super) redaction: Redaction,
     command: &'a Command,
     warnings: Warnings,
     tracer: OnceCell<Tracer>,
@@ -84,6 +87,7 @@ impl<'a> Run<'a> {
                 Command::Info(_) => Meter::on(),
                 _ => Meter::default(),
             },
+            redaction: Redaction::of_words(&env.args),
             command: &invocation.command,
             warnings: Warnings::new(style),
             tracer: OnceCell::new(),
@@ -216,7 +220,8 @@ impl<'a> Run<'a> {
     /// Says something of which not every character is ours.
     pub(super) fn say_foreign(&self, text: &str) {
         // Who has closed standard error does not want to hear it.
-        let _ = Stream::Stderr.write_text(text, &|| !self.is_over());
+        let text = self.redaction.apply(text);
+        let _ = Stream::Stderr.write_text(&text, &|| !self.is_over());
     }
 
     /// Reports an error. An interrupted call says nothing: its caller knows.
@@ -226,6 +231,7 @@ impl<'a> Run<'a> {
         if matches!(error.exit, Exit::Signal(_)) && is_known {
             return;
         }
+        let error = self.redaction.error(error.clone());
         self.say(&match self.settings.json_errors {
             true => error.json_line(),
             false => error.text(self.settings.color.applies(self.env.terminals.stderr)),
@@ -238,6 +244,7 @@ impl<'a> Run<'a> {
             true => self.say_foreign(text),
             // It was freed of control characters where it was made, and then coloured.
             false => {
+                let text = self.redaction.apply(text);
                 let _ = Stream::Stderr.write(text.as_bytes(), &|| !self.is_over());
             }
         }

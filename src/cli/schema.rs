@@ -10,6 +10,7 @@ use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::output;
 use super::run::Run;
+use crate::protocol::mask::MASK;
 
 /// Shows the schema of a tool as the server sent it.
 pub(super) async fn run(
@@ -25,7 +26,11 @@ pub(super) async fn run(
 async fn show(run: &Run<'_>, schema: &Schema, contact: &mut Contact<'_>) -> Result<Exit, Error> {
     let tool = Catalog::find(contact, &schema.tool).await?;
     if schema.example {
-        let line = describe::command_line(&schema.server, &tool);
+        let server = run.redaction.apply(&schema.server);
+        if server != schema.server {
+            run.warn(&format!("the example has {MASK} in the place of your secret"));
+        }
+        let line = describe::command_line(&server, &tool);
         output::write(run, format!("{line}\n").as_bytes())?;
         return Ok(Exit::Ok);
     }

@@ -42,10 +42,12 @@ fn stdio(run: &Run<'_>, server: &str, endpoint: &StdioEndpoint) -> stdio::Target
         // Where we are it is anyway.
         cwd: endpoint.cwd.clone().filter(|cwd| Some(cwd) != run.env.cwd.as_ref()),
         stderr: match &run.globals.stderr {
-            None if 1 < run.globals.verbose => stdio::StderrPolicy::Inherit,
+            None if 1 < run.globals.verbose => {
+                stdio::StderrPolicy::Inherit(run.redaction.secrets())
+            }
             None | Some(ServerStderr::Tail) => stdio::StderrPolicy::Tail,
             Some(ServerStderr::Quiet) => stdio::StderrPolicy::Quiet,
-            Some(ServerStderr::Inherit) => stdio::StderrPolicy::Inherit,
+            Some(ServerStderr::Inherit) => stdio::StderrPolicy::Inherit(run.redaction.secrets()),
             Some(ServerStderr::File(path)) => stdio::StderrPolicy::File(run.env.absolute(path)),
         },
         patience: stdio::Patience {

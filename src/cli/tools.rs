@@ -41,7 +41,10 @@ async fn show(run: &Run<'_>, name: &str, contact: &mut Contact<'_>) -> Result<Ex
     let tool = Catalog::find(contact, name).await?;
     match run.settings.output {
         Format::Json => output::write_line(run, tool.as_json())?,
-        _ => output::write(run, describe::tool(&tool, &contact.server.name).as_bytes())?,
+        _ => output::write(
+            run,
+            describe::tool(&tool, &run.redaction.apply(&contact.server.name)).as_bytes(),
+        )?,
     }
     Ok(Exit::Ok)
 }

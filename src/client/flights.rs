@@ -19,7 +19,7 @@ use crate::protocol::jsonrpc::{ErrorObject, Notification};
 use crate::protocol::message::{Fault, Listening, Sent};
 use crate::protocol::revision::Revision;
 use crate::protocol::session::{
-    Asker, Call, Event, Failure, Limit, Oddity, Question, Ticket, TimedOut,
+    Asker, Call, Event, Failure, Fate, Limit, Oddity, Question, Ticket, TimedOut,
 };
 use crate::reactor::Timer;
 
@@ -318,7 +318,7 @@ impl<T> Flights<T> {
             }
             Event::Failed(ticket, failure) => {
                 let flight = self.flying.remove(&ticket)?;
-                if failure == Failure::Reopened {
+                if is_moved(&failure, &flight.terms) {
                     self.moved(flight.tag, flight.terms.attempts.saturating_sub(1));
                     return None;
                 }
@@ -369,5 +369,15 @@ impl<T> Flights<T> {
         }
         let result = Err(NoResult::Asked(question));
         self.landed.push_back(Landed { tag: flight.tag, result });
+    }
+}
+
+/// Whether a call can go out only where nobody has looked yet: in another session, or, as whoever keeps
+/// the session reports, at a server that was lost.
+fn is_moved(failure: &Failure, terms: &Terms) -> bool {
+    match failure {
+        Failure::Reopened => true,
+        Failure::Reported { fate: Fate::NotRun, .. } => terms.connection.is_some(),
+        _ => false,
     }
 }

@@ -244,9 +244,8 @@ fn literal(kind: Kind<'_>, said: &str) -> String {
         Kind::ForeignHeader(name) if is_secret_header(name) => {
             mask::field(name, said, Author::Client)
         }
-        Kind::ForeignHeader(_) => mask::url(said),
         Kind::Variable(name) if mask::is_secret(name) => MASK.into(),
-        Kind::Variable(_) => mask::url(said),
+        Kind::ForeignHeader(_) | Kind::Variable(_) => mask::argument("", said),
     };
     shown.into_owned()
 }
@@ -341,7 +340,9 @@ mod tests {
         check(
             r#"{"command": "npx", "args": ["-y", "${HOME}/x", "${T}", "${U:-d}", "${E}", "$${T}",
                         "--token", "hunter2", "--api-key=hunter2", "--level=x"],
-                "env": {"A": "plain", "B": "x${T}", "API_KEY": "hunter2", "C": "!pass hunter3",
+                "env": {"A": "plain", "B": "x${T}", "API_KEY": "hunter2",
+                        "OPENAI_KEY": "hunter2", "GH_PAT": "hunter2", "DB_PASS": "hunter2",
+                        "E": "ghp_hunter2hunter2hunter2", "F": "--token hunter2", "C": "!pass hunter3",
                         "D": "${file:token}", "URL": "db://u:hunter2@h",
                         "TOKEN": "hunter2${T}", "TOKEN2": "${U:-hunter2}"}, "cwd": "${U}"}"#,
             true,
@@ -360,6 +361,11 @@ mod tests {
                 "env.A = plain",
                 "env.B = x*** <- x${T}",
                 "env.API_KEY = ***",
+                "env.OPENAI_KEY = ***",
+                "env.GH_PAT = ***",
+                "env.DB_PASS = ***",
+                "env.E = ***",
+                "env.F = --token ***",
                 "env.C = *** <- !pass hunter3",
                 "env.D = *** <- ${file:token}",
                 "env.URL = db://***@h",
@@ -368,6 +374,10 @@ mod tests {
                 "cwd = ! \"cwd\" needs the variable U, which is not set <- ${U}",
             ],
         );
+    }
+
+    #[test]
+    fn the_values_of_an_address_are_shown_and_secrets_are_not() {
         check(
             r#"{"url": "https://h/", "oauth": {"clientId": "${T}", "clientSecret": "hunter2",
                 "idpClientSecretEnv": "T", "scopes": ["a", "b"]}}"#,

@@ -93,6 +93,23 @@ impl Lookup<'_> {
         if text.contains('\0') { Err(self.wrong(field, Problem::Nul)) } else { Ok(text) }
     }
 
+    /// A template with its references followed, but for those to variables that `stays` names and those
+    /// that lead nowhere.
+    pub(super) fn text_but(&self, template: &str, stays: fn(&str) -> bool) -> String {
+        let Ok(pieces) = template::parse(template) else { return template.to_owned() };
+        let texts = pieces.into_iter().map(|piece| match piece {
+            Piece::Text(plain) => plain.to_owned(),
+            Piece::Variable { name, .. } if stays(name) => format!("${{{name}}}"),
+            Piece::Variable { name, default } => {
+                self.variable("", name, default).unwrap_or_else(|_| format!("${{{name}}}"))
+            }
+            Piece::File(path) => {
+                self.secret_file("", path).unwrap_or_else(|_| format!("${{file:{path}}}"))
+            }
+        });
+        texts.collect()
+    }
+
     /// The value of a variable; the default when there is one and the variable is unset or empty.
     pub(super) fn variable(
         &self,

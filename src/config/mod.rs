@@ -28,6 +28,7 @@ mod import;
 mod lookup;
 mod oauth;
 mod problem;
+mod references;
 mod resolved;
 mod secret_command;
 mod server;
@@ -48,11 +49,12 @@ pub use digest::{Digest, NotADigest};
 pub use document::{Malformed, Place};
 pub use edit::Entry;
 pub use error::ConfigError;
-pub use expand::{expand, identity};
+pub use expand::{expand, file_variables, identity, meaning};
 pub use fields::Issue;
 pub use import::{Found, Imported, Kind, Note, Obstacle, Refusal, Untranslatable, import};
 pub use oauth::{OAuth, OAuthTemplate};
 pub use problem::{BadValue, Problem};
+pub use references::references;
 pub use resolved::{Listed, Origin, Resolved, hidden_by, list, resolve, resolve_entry};
 pub use secret_command::{
     CommandFault, run as run_secret_command, run_within as run_secret_command_within,
@@ -91,6 +93,12 @@ pub struct Overrides {
 }
 
 impl Overrides {
+    /// The `Host` that requests ask for, if it is not the one of the URL.
+    pub fn host(&self) -> Option<&str> {
+        let host = self.headers.iter().rev().find(|(name, _)| name.eq_ignore_ascii_case("host"));
+        host.map(|(_, value)| value.expose())
+    }
+
     /// Refuses flags that would have no effect on the server: whoever wrote them expects one.
     fn fit(&self, resolved: &Resolved) -> Result<(), ConfigError> {
         let for_stdio = [

@@ -58,6 +58,42 @@ const WRAPPERS: &[&str] = &[
     "xvfb-run",
 ];
 
+/// Programs that find what they run in the project around the directory that they run in, or look
+/// there first: its settings, its packages, its recipes.
+const OF_PROJECT: &[&str] = &[
+    "ant",
+    "bundle",
+    "bunx",
+    "cargo",
+    "composer",
+    "devbox",
+    "direnv",
+    "dnx",
+    "docker-compose",
+    "go",
+    "gradle",
+    "hatch",
+    "just",
+    "make",
+    "mvn",
+    "nix",
+    "npm",
+    "npx",
+    "pdm",
+    "pipenv",
+    "pipx",
+    "pixi",
+    "pnpm",
+    "pnpx",
+    "poetry",
+    "rake",
+    "rye",
+    "task",
+    "uv",
+    "uvx",
+    "yarn",
+];
+
 /// Shells and interpreters, which run a text, or the file that an argument names.
 const INTERPRETERS: &[&str] = &[
     "ash", "bash", "bun", "csh", "dash", "deno", "dotnet", "elvish", "fish", "java", "ksh", "lua",
@@ -103,7 +139,7 @@ const WORDS: &[&str] = &[
 ];
 
 /// Whether a program runs the command that its arguments are.
-pub fn is_wrapper(program: &str) -> bool {
+fn is_wrapper(program: &str) -> bool {
     WRAPPERS.contains(&base(program))
 }
 
@@ -112,17 +148,57 @@ pub fn is_interpreter(program: &str) -> bool {
     is_one_of(INTERPRETERS, program)
 }
 
+/// Programs that run the package that their first plain word names.
+const RUNNERS: &[&str] = &["bunx", "npx", "pipx", "pnpx", "uvx"];
+
+/// How many words of a command, from the first on, say which code it runs: the program, and of an
+/// interpreter, or of what runs packages, all up to the first plain word. Of a wrapper they are those up
+/// to that word of the interpreter in it, or all.
+pub fn naming_code(command: &[String]) -> usize {
+    let Some((program, args)) = command.split_first() else { return 0 };
+    if is_wrapper(program) {
+        let inner = args.iter().position(|word| is_interpreter(word) || is_runner(word));
+        return inner.map_or(command.len(), |at| 1 + at + naming_code(&args[at..]));
+    }
+    match is_interpreter(program) || is_runner(program) {
+        true => {
+            args.iter().position(|word| !word.starts_with('-')).map_or(command.len(), |at| at + 2)
+        }
+        false => 1,
+    }
+}
+
+fn is_runner(program: &str) -> bool {
+    RUNNERS.contains(&base(program))
+}
+
 /// Whether the directory that a command runs in decides which code it runs: an interpreter is given
 /// no script by an absolute path, but one by a relative path, a module to look for, or a text.
 pub fn follows_directory(command: &[String]) -> bool {
-    let Some((program, args)) = command.split_first() else { return false };
-    if !is_wrapper(program) {
-        return interprets_what_is_here(command);
+    starts(command, interprets_what_is_here)
+}
+
+/// Whether a command runs what it finds in the project around its directory, or looks there first.
+pub fn follows_project(command: &[String]) -> bool {
+    starts(command, |command| match command {
+        [program, args @ ..] if ["docker", "podman"].contains(&base(program)) => {
+            args.iter().any(|word| word == "compose")
+        }
+        [program, ..] => OF_PROJECT.contains(&base(program)),
+        [] => false,
+    })
+}
+
+/// Whether a command is of a kind, or starts one that is.
+fn starts(command: &[String], is_of_kind: impl Fn(&[String]) -> bool) -> bool {
+    if is_of_kind(command) {
+        return true;
     }
+    let Some((program, args)) = command.split_first() else { return false };
     // Some take a whole command line as one word.
     let words = args.iter().flat_map(|word| word.split_ascii_whitespace());
     let words: Vec<String> = words.map(|word| word.trim_start_matches("-S").to_owned()).collect();
-    (0..words.len()).any(|from| interprets_what_is_here(&words[from..]))
+    is_wrapper(program) && (0..words.len()).any(|from| is_of_kind(&words[from..]))
 }
 
 fn interprets_what_is_here(command: &[String]) -> bool {
@@ -162,6 +238,22 @@ fn base(path: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_words_that_name_code_are_told_from_those_that_do_not() {
+        let check = |line: &str, expected: usize| {
+            let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+            assert_eq!(naming_code(&words), expected, "{line}");
+        };
+        check("", 0);
+        check("/opt/server --token t", 1);
+        check("node server.js --token t", 2);
+        check("python3 -u -m server x", 4);
+        check("node --no-warnings", 2);
+        check("npx -y @a/b --token t", 3);
+        check("env A=1 node --no-warnings server.js t", 5);
+        check("timeout 5 /opt/server t", 4);
+    }
 
     #[test]
     fn what_the_directory_decides_is_told_from_what_it_does_not() {

@@ -30,6 +30,7 @@ use super::request::Request;
 use super::{Address, InvalidSettings, Settings};
 use crate::protocol::message::{Fault, FaultKind, Sent};
 use crate::protocol::trace::Record;
+use crate::reactor::is_room_for;
 
 /// How long an idle connection is trusted. Many servers close theirs after five seconds, and a
 /// request that is sent at that moment is lost with an unknown outcome.
@@ -197,6 +198,10 @@ impl Lanes {
         let idle = self.0.idle.borrow_mut().pop();
         let client = match idle {
             Some(client) => client,
+            None if !is_room_for(CLIENT_FILES) => {
+                let text = format!("cannot reach {}: too many open files", self.0.server());
+                return Err(unsent(text).hint("ulimit -n says how many files may be open"));
+            }
             None => self.0.build().map_err(|error| {
                 unsent(format!("the HTTP client for {} cannot start: {error}", self.0.server()))
                     .hint("ulimit says how many threads (-u) and open files (-n) there may be")
@@ -205,6 +210,9 @@ impl Lanes {
         Ok(Lane { client: Some(client), shared: self.0.clone() })
     }
 }
+
+/// How many files a client opens: what wakes its thread, its connection, certificates.
+const CLIENT_FILES: u64 = 12;
 
 /// Header fields as text; what is no text is left out.
 fn texts(headers: &HeaderMap) -> Vec<(&str, &str)> {

@@ -46,7 +46,7 @@ pub use reply::{Body, Reply};
 pub use request::Request;
 pub use tls::{InvalidTls, Tls};
 pub use together::together;
-pub use zone::Zone;
+pub use zone::{Zone, embedded};
 
 /// How to reach a server.
 #[derive(Debug, Clone)]

@@ -42,7 +42,7 @@ impl Zone {
 
 /// The IPv4 address that some IPv6 addresses stand for: mapped (RFC 4291), translated (RFC 6052)
 /// and tunnelled ones (RFC 3056).
-fn embedded(ip: IpAddr) -> IpAddr {
+pub fn embedded(ip: IpAddr) -> IpAddr {
     let IpAddr::V6(v6) = ip else { return ip };
     let v4 =
         |high: u16, low: u16| IpAddr::V4(Ipv4Addr::from(u32::from(high) << 16 | u32::from(low)));

@@ -59,18 +59,76 @@ const TELLING: [&str; 12] = [
 ];
 
 /// Whole names that tell one.
-const SECRETS: [&str; 7] = ["auth", "code", "codeverifier", "key", "pwd", "session", "sig"];
+const SECRETS: [&str; 3] = ["code", "codeverifier", "session"];
+
+/// Last words of names that tell one: `OPENAI_KEY`, `key`.
+const LAST_WORDS: [&str; 7] = ["auth", "jwt", "key", "pass", "pat", "pwd", "sig"];
 
 /// Names that sound like a secret and are none.
-const OPEN: [&str; 5] =
-    ["authorizationendpoint", "progresstoken", "tokenendpoint", "tokentype", "wwwauthenticate"];
+const OPEN: [&str; 6] = [
+    "authorizationendpoint",
+    "progresstoken",
+    "publickey",
+    "tokenendpoint",
+    "tokentype",
+    "wwwauthenticate",
+];
+
+/// How well-known issuers let the secrets begin that they give out, and how long those are at least,
+/// in bytes. They are secrets by any name.
+const FORMS: [(&str, usize); 13] = [
+    ("-----BEGIN ", 32),
+    ("AIza", 35),
+    ("AKIA", 20),
+    ("eyJ", 40),
+    ("gho_", 20),
+    ("ghp_", 20),
+    ("ghs_", 20),
+    ("github_pat_", 20),
+    ("glpat-", 20),
+    ("sk-", 20),
+    ("sk_live_", 20),
+    ("xoxb-", 20),
+    ("xoxp-", 20),
+];
 
 /// Whether something of that name is likely a secret: `access_token`, `X-Api-Key`, `password`.
 pub fn is_secret(name: &str) -> bool {
-    let letters = name.chars().filter(char::is_ascii_alphanumeric);
-    let name: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
+    let letters = |text: &str| -> String {
+        let letters = text.chars().filter(char::is_ascii_alphanumeric);
+        letters.map(|letter| letter.to_ascii_lowercase()).collect()
+    };
+    let is_end = |letter: char| !letter.is_ascii_alphanumeric();
+    let last_word =
+        letters(name.trim_end_matches(is_end).rsplit(is_end).next().unwrap_or_default());
+    let name = letters(name);
     !OPEN.contains(&name.as_str())
-        && (SECRETS.contains(&name.as_str()) || TELLING.iter().any(|part| name.contains(part)))
+        && (SECRETS.contains(&name.as_str())
+            || LAST_WORDS.contains(&last_word.as_str())
+            || TELLING.iter().any(|part| name.contains(part)))
+}
+
+/// Whether a value has the form of a secret, whatever its name: `ghp_…`, `sk-…`.
+pub fn looks_secret(value: &str) -> bool {
+    FORMS.iter().any(|(start, least)| *least <= value.len() && value.starts_with(start))
+}
+
+/// What of a text its masked form does not show.
+pub fn hidden<'t>(text: &'t str, masked: &str) -> Vec<&'t str> {
+    let mut shown = masked.split(MASK);
+    let Some(mut rest) = text.strip_prefix(shown.next().unwrap_or_default()) else {
+        return Vec::new();
+    };
+    let mut hidden = Vec::new();
+    let mut shown = shown.peekable();
+    while let Some(part) = shown.next() {
+        let is_last = shown.peek().is_none();
+        let end = if is_last { rest.len().checked_sub(part.len()) } else { rest.find(part) };
+        let Some(end) = end.filter(|end| rest.is_char_boundary(*end)) else { break };
+        hidden.push(&rest[..end]);
+        rest = &rest[end + part.len()..];
+    }
+    hidden
 }
 
 /// The value of a header field as it may be shown. Of credentials the scheme is left, of a session
@@ -102,16 +160,19 @@ pub fn shortened(id: &str) -> String {
     }
 }
 
-/// A URL without its password and without the values of parameters that are likely secrets.
+/// A URL without its password and without the values of parameters that are likely secrets, be they
+/// in its query or in its fragment.
 pub fn url(url: &str) -> Cow<'_, str> {
-    let (base, query) = match url.split_once('?') {
-        Some((base, query)) => (base, Some(query)),
-        None => (url, None),
+    let (base, parameters) = match url.find(['?', '#']) {
+        Some(end) => url.split_at(end),
+        None => (url, ""),
     };
     let base = without_password(base);
-    let Some(query) = query else { return base };
-    let masked: Vec<_> = query.split('&').map(parameter).collect();
-    format!("{base}?{}", masked.join("&")).into()
+    let masked: String = parameters.split_inclusive(['?', '#', '&', ';']).map(parameter).collect();
+    match base {
+        Cow::Borrowed(_) if masked == parameters => url.into(),
+        base => format!("{base}{masked}").into(),
+    }
 }
 
 fn without_password(base: &str) -> Cow<'_, str> {
@@ -123,27 +184,59 @@ fn without_password(base: &str) -> Cow<'_, str> {
     }
 }
 
+/// A parameter with the separator after it.
 fn parameter(parameter: &str) -> Cow<'_, str> {
-    match parameter.split_once('=') {
-        Some((name, _)) if is_secret(name) => format!("{name}={MASK}").into(),
+    let bare = parameter.trim_end_matches(['?', '#', '&', ';']);
+    match bare.split_once('=') {
+        Some((name, value)) if is_secret(&decoded(name)) || looks_secret(value) => {
+            format!("{name}={MASK}{}", &parameter[bare.len()..]).into()
+        }
         _ => parameter.into(),
     }
 }
 
+/// A name with its `%5F` read as what they stand for, as far as that is ASCII.
+fn decoded(name: &str) -> String {
+    let mut parts = name.split('%');
+    let mut decoded = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let code = part.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        match code.filter(u8::is_ascii) {
+            Some(code) => {
+                decoded.push(code.into());
+                decoded.push_str(&part[2..]);
+            }
+            None => decoded.push_str(part),
+        }
+    }
+    decoded
+}
+
 /// A server as a command line names it: a name, a URL, or a command with its arguments.
 pub fn server(word: &str) -> Cow<'_, str> {
-    if !word.contains([' ', '\t', '\n']) {
+    if !word.contains(BLANKS) {
         return argument("", word);
     }
+    // Where a quote is not closed, nobody knows where words end.
+    let is_open = |quote: &char| word.matches(*quote).count() % 2 == 1;
+    match QUOTES.iter().any(is_open) {
+        true => line(word.split_inclusive(BLANKS)),
+        false => line(quoted_words(word)),
+    }
+    .into()
+}
+
+/// The words of a line, each with the blank behind it.
+fn line<'w>(words: impl Iterator<Item = &'w str>) -> String {
     let mut before = "";
-    let mut shown = String::with_capacity(word.len());
-    for word in quoted_words(word) {
-        let bare = word.trim_end_matches([' ', '\t', '\n']);
+    let mut shown = String::new();
+    for word in words {
+        let bare = word.trim_end_matches(BLANKS);
         shown.push_str(&argument(before, bare));
         shown.push_str(&word[bare.len()..]);
         before = if bare.is_empty() { before } else { bare };
     }
-    shown.into()
+    shown
 }
 
 /// The words of a command, its program first.
@@ -158,6 +251,11 @@ pub fn command<'w>(words: impl IntoIterator<Item = &'w str>) -> Vec<Cow<'w, str>
 pub fn argument<'w>(before: &str, word: &'w str) -> Cow<'w, str> {
     let option = before.trim_start_matches(QUOTES);
     if option.starts_with('-') && is_secret(option) && !word.starts_with('-') {
+        // A quote that closes more than this word.
+        let quote = if word.starts_with(QUOTES) { "" } else { closing_quote(word) };
+        return format!("{MASK}{quote}").into();
+    }
+    if looks_secret(word.trim_matches(QUOTES)) {
         return MASK.into();
     }
     // The names in a URL are its own, but those of an object may come after one.
@@ -168,15 +266,24 @@ pub fn argument<'w>(before: &str, word: &'w str) -> Cow<'w, str> {
     match telling {
         Some(at) => {
             let space = if word[at + 1..].starts_with(' ') { " " } else { "" };
-            let quote = if word.ends_with(QUOTES) { &word[word.len() - 1..] } else { "" };
-            format!("{}{space}{MASK}{quote}", &word[..=at]).into()
+            format!("{}{space}{MASK}{}", &word[..=at], closing_quote(word)).into()
         }
+        // It may be a command line itself: `sh -c '…'`.
+        None if word.contains(BLANKS) => line(word.split_inclusive(BLANKS)).into(),
         None => url(word),
     }
 }
 
+/// What is between words.
+const BLANKS: [char; 4] = [' ', '\t', '\n', '\r'];
+
 /// What begins and ends a word with blanks in it.
 const QUOTES: [char; 2] = ['\'', '"'];
+
+/// The quote at the end of a word, if there is one.
+fn closing_quote(word: &str) -> &str {
+    if word.ends_with(QUOTES) { &word[word.len() - 1..] } else { "" }
+}
 
 /// The name that a text ends with; empty when that is the name of a file.
 fn last_name(text: &str) -> &str {
@@ -238,11 +345,24 @@ mod tests {
             "code_verifier",
             "X-Amz-Signature",
             "key",
+            "OPENAI_KEY",
+            "GH_PAT",
+            "DB_PASS",
             "set-cookie",
         ] {
             check(name, true);
         }
-        for name in ["token_type", "expires_in", "name", "WWW-Authenticate", "monkey", "encode"] {
+        for name in [
+            "token_type",
+            "expires_in",
+            "name",
+            "WWW-Authenticate",
+            "monkey",
+            "encode",
+            "publicKey",
+            "bypass",
+            "country_code",
+        ] {
             check(name, false);
         }
     }
@@ -276,6 +396,11 @@ mod tests {
         check("https://u:hun@ter2@h:8080/m@p", "https://***@h:8080/m@p");
         check("https://h/a@b", "https://h/a@b");
         check("unix:/s#/mcp", "unix:/s#/mcp");
+        check("unix:/s#/mcp?token=hunter2", "unix:/s#/mcp?token=***");
+        check("https://h/#access_token=hunter2&state=x", "https://h/#access_token=***&state=x");
+        check("https://h/?a=1#part", "https://h/?a=1#part");
+        check("https://h/?api%5Fkey=hunter2;b=1", "https://h/?api%5Fkey=***;b=1");
+        check("https://h/?x=ghp_0123456789abcdefghij", "https://h/?x=***");
     }
 
     #[test]
@@ -299,6 +424,22 @@ mod tests {
             r#"s --config '{"u":"https://h/","apiKey":***' -v"#,
         );
         check("docker run -v /home/tokens:/tokens s", "docker run -v /home/tokens:/tokens s");
+        check("npx don't --token hunter2", "npx don't --token ***");
+        check("npx s 'x --token hunter2", "npx s 'x --token ***");
+        check("npx s \"--key=hunter2 -v", "npx s \"--key=*** -v");
+        check("sh -c 'cd /s && s --token hunter2'", "sh -c 'cd /s && s --token ***'");
+        check("s ghp_0123456789abcdefghij -v", "s *** -v");
+    }
+
+    #[test]
+    fn what_is_not_shown_is_known() {
+        let check = |text: &str, expected: &[&str]| {
+            assert_eq!(hidden(text, &server(text)), expected, "{text}");
+        };
+        check("https://h/?a=1", &[]);
+        check("https://u:p@h/?token=hunter2&b=1&key=x", &["u:p", "hunter2", "x"]);
+        check("s --token hunter2 --key=x", &["hunter2", "x"]);
+        check("s --token hunter2 -v", &["hunter2"]);
     }
 
     #[test]

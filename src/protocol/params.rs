@@ -96,6 +96,11 @@ impl Params {
         member.map(|(_, value)| value.as_str())
     }
 
+    /// Whether there are several members of that name: which of them counts, readers do not agree.
+    pub fn is_repeated(&self, name: &str) -> bool {
+        1 < self.members.iter().filter(|(key, _)| key == name).count()
+    }
+
     /// The JSON text, on one line.
     pub fn to_json(&self) -> String {
         let mut out = String::with_capacity(self.room() + 16);

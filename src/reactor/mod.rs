@@ -22,6 +22,7 @@
 mod child;
 mod pipe;
 pub mod queue;
+mod room;
 mod timer;
 mod waiting;
 mod wake;
@@ -38,6 +39,7 @@ use smol::LocalExecutor;
 
 pub use self::child::Exit;
 pub use self::pipe::{Reader, Writer};
+pub use self::room::is_room_for;
 pub use self::timer::{Timer, timeout};
 use self::waiting::Running;
 pub use self::waiting::{Ready, readable};

@@ -1,6 +1,6 @@
 //! What there is to approve about a server of a project.
 
-use std::fmt;
+use std::fmt::{self, Write};
 use std::path::PathBuf;
 
 use crate::config::{self, Digest, Layer, OAuthTemplate, Target, quoting};
@@ -104,6 +104,20 @@ fn referred(values: &[(String, Secret)]) -> Vec<String> {
 
 impl fmt::Display for Effect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = String::new();
+        self.describe(&mut text)?;
+        f.write_str(&text)?;
+        match text.contains("$${") {
+            true => {
+                f.write_str(" (where \"$${\" stands for the characters \"${\" and no variable)")
+            }
+            false => Ok(()),
+        }
+    }
+}
+
+impl Effect {
+    fn describe(&self, f: &mut String) -> fmt::Result {
         let list = |names: &[String]| quoting::join(names.iter().map(String::as_str));
         match self {
             Effect::Runs { argv, cwd, env, variables, env_file, inherit_env } => {
@@ -158,5 +172,26 @@ impl fmt::Display for Unapproved {
             write!(f, "; it hides {layer}:{name}")?;
         }
         write!(f, "; to approve it: mcpmini approve {name} --accept {digest}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_looks_like_a_reference_is_told_in_words() {
+        let sends = |value: &str| {
+            let headers = vec![("X-Fix".to_owned(), value.to_owned())];
+            let (variables, oauth, oauth_variables) = (Vec::new(), Vec::new(), Vec::new());
+            let url = "https://h/".to_owned();
+            Effect::Contacts { url, headers, variables, oauth, oauth_variables }.to_string()
+        };
+        let plain = "contacts https://h/, sends the headers 'X-Fix: plain'";
+        assert_eq!(sends("plain"), plain);
+        let told = sends("$${HOME}");
+        let expected =
+            r#"'X-Fix: $${HOME}' (where "$${" stands for the characters "${" and no variable)"#;
+        assert!(told.ends_with(expected), "{told}");
     }
 }

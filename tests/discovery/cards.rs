@@ -178,13 +178,35 @@ fn a_card_is_checked_rule_by_rule() {
 
 #[test]
 fn a_card_of_the_network_is_checked_where_it_is() {
-    let site = Site::new(&[(PLACE, Page::json(CARD)), ("/x.json", Page::json("{}"))]);
+    let (empty, broken) = (Page::json("{}"), Page::json("{"));
+    let site = Site::new(&[
+        (PLACE, Page::json(CARD)),
+        ("/x.json", empty),
+        ("/broken.json", broken.clone()),
+        ("/b/server-card", broken),
+    ]);
     let outcome = mcpmini(&Scratch::new(), &["card", "check", &site.at("/mcp")]);
     assert_eq!((outcome.code, outcome.out.as_str()), (0, ""), "{outcome:?}");
     let outcome = mcpmini(&Scratch::new(), &["card", "check", &site.at("/x.json")]);
     assert_eq!((outcome.code, outcome.out.lines().count()), (6, 4), "{outcome:?}");
     let outcome = mcpmini(&Scratch::new(), &["card", "check", &site.at("/none.json")]);
     assert_eq!(outcome.code, 4, "{outcome:?}");
+    // As in a file.
+    for path in ["/broken.json", "/b"] {
+        let outcome = mcpmini(&Scratch::new(), &["card", "check", &site.at(path)]);
+        assert_eq!(outcome.code, 6, "{path} {outcome:?}");
+    }
+}
+
+#[test]
+fn a_card_is_checked_as_it_is_now() {
+    let page = Page::json(CARD).with("Cache-Control: max-age=60");
+    let site = Site::new(&[(PLACE, page)]);
+    let scratch = Scratch::new();
+    let check = || mcpmini(&scratch, &["card", "check", &site.at("/mcp")]);
+    assert_eq!(check().code, 0);
+    site.put(PLACE, Page::json(&CARD.replace("1.2.0", "^1")));
+    assert_eq!(check().code, 6);
 }
 
 #[test]

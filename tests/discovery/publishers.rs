@@ -178,22 +178,26 @@ fn a_card_that_is_signed_later_is_told_and_one_that_is_not_stays_so() {
 
 #[test]
 fn what_is_stored_is_asked_for_again_by_who_wants_to_know_what_has_changed() {
-    let world = World::new();
-    let day = "Cache-Control: max-age=86400";
-    for (path, name) in [(PLACE, "anywhere.json"), (BUNDLE, "anywhere.json.sigstore.json")] {
-        world.site.put(path, Page::json(&vector(name)).with(day));
+    for words in [&["trust", "diff", "weather"][..], &["card", "weather"]] {
+        let world = World::new();
+        let day = "Cache-Control: max-age=86400";
+        for (path, name) in [(PLACE, "anywhere.json"), (BUNDLE, "anywhere.json.sigstore.json")] {
+            world.site.put(path, Page::json(&vector(name)).with(day));
+        }
+        let stored = |words: &[&str]| {
+            let mut command = world.scratch.mcpmini(words);
+            run(command.env("MCPMINI_TRUSTED_ROOT", "root.json"))
+        };
+        let (card, base) = (format!("card:{}", world.site.at(PLACE)), world.site.at(""));
+        assert_eq!(stored(&["add", "weather", &card, "--var", &format!("base={base}")]).code, 0);
+        assert_eq!(stored(&["tools", "weather"]).code, 0);
+        world.site.put(BUNDLE, Page { status: "404 Not Found", ..Page::json("{}") });
+        let shown = stored(&["card", &card]);
+        assert!(shown.out.contains("signature    by "), "what is stored is good for a day");
+        let told = stored(words);
+        let all = format!("{}{}", told.out, told.err);
+        assert!(told.code == 8 && all.contains("it is not signed any more"), "{told:?}");
     }
-    let stored = |words: &[&str]| {
-        let mut command = world.scratch.mcpmini(words);
-        run(command.env("MCPMINI_TRUSTED_ROOT", "root.json"))
-    };
-    let (card, base) = (format!("card:{}", world.site.at(PLACE)), world.site.at(""));
-    assert_eq!(stored(&["add", "weather", &card, "--var", &format!("base={base}")]).code, 0);
-    assert_eq!(stored(&["tools", "weather"]).code, 0);
-    world.site.put(BUNDLE, Page { status: "404 Not Found", ..Page::json("{}") });
-    assert_eq!(stored(&["card", "weather"]).code, 0, "what is stored is good for a day");
-    let diff = stored(&["trust", "diff", "weather"]);
-    assert!(diff.code == 8 && diff.out.contains("it is not signed any more"), "{diff:?}");
 }
 
 #[test]

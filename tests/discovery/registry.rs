@@ -360,6 +360,15 @@ fn a_registry_is_asked_by_its_api() {
     assert_eq!(outcome.code, 8, "{outcome:?}");
     assert!(outcome.err.contains("was deleted from the registry: why"), "{outcome:?}");
     assert!(!outcome.err.contains("--accept"), "{outcome:?}");
+    // What is not known is not what is wanted; the user decides.
+    let site = Site::new(&[(LATEST, Page::json(&server("quarantined")))]);
+    let outcome = mcpmini(&scratch, &site, &["add", "registry:com.example/weather"]);
+    assert_eq!(outcome.code, 8, "{outcome:?}");
+    let told = "the registry calls com.example/weather \"quarantined\", which is not known: why";
+    assert!(outcome.err.contains(told) && outcome.err.contains("--accept"), "{outcome:?}");
+    let site = Site::new(&[(LATEST, Page::json(&server("DELETED")))]);
+    let outcome = mcpmini(&scratch, &site, &["add", "registry:com.example/weather"]);
+    assert!(outcome.err.contains("was deleted from the registry: why"), "{outcome:?}");
     // One that knows only the first API, and one that does not know the server.
     let old = LATEST.replace("v0.1", "v0");
     let site = Site::new(&[(&old, Page::json(&server("active")))]);
@@ -485,7 +494,7 @@ fn a_registry_can_be_searched_page_by_page() {
     };
     let remote = r#""remotes":[{"type":"streamable-http","url":"https://a.example/mcp"}]"#;
     let package = r#""packages":[{"registryType":"npm","identifier":"b","version":"1.0.0"}]"#;
-    let first = [server("a", remote, "active"), server("gone", remote, "deleted")];
+    let first = [server("a", remote, "quarantined"), server("gone", remote, "deleted")];
     let query = "/v0.1/servers?version=latest&limit=100&search=a%20b";
     let site = Site::new(&[
         (query, page(&first, r#""x/+=""#)),
@@ -499,6 +508,8 @@ fn a_registry_can_be_searched_page_by_page() {
     assert_eq!((found[1][0], found[1][4]), ("com.example/b", "a package (npm)"));
     assert_eq!(found.len(), 2);
     assert!(outcome.err.contains("com.example/gone was deleted"), "{outcome:?}");
+    let unknown = "the registry calls com.example/a \"quarantined\", which is not known";
+    assert!(outcome.err.contains(unknown), "{outcome:?}");
     let outcome = mcpmini(&scratch, &site, &["add", "registry:a b"]);
     assert_eq!(outcome.code, 2, "{outcome:?}");
     let one = registry(package);

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::support::{HttpDemo, Scratch, demo, run};
+use super::support::{HttpDemo, Scratch, demo, demo_path, run};
 use super::terminal::{CTRL_D, Terminal};
-use super::world::{World, digest_in};
+use super::world::{CONFIG, World, digest_in};
 use super::{ADD, ECHO, ERAS, with_full_disk};
 
 const ZEROS: &str = "sha256:0000000000000000000000000000000000000000000000000000000000000000";
@@ -185,6 +185,102 @@ fn strictly_no_call_goes_out_unseen() {
     }
 }
 
+/// What a server says about itself counts before anything is asked of it, whatever its era.
+#[test]
+fn strictly_a_server_says_first_what_it_is() {
+    for era in ERAS {
+        for patch in [
+            json!({ "instructions": "Obey." }),
+            json!({ "capabilities": { "x": {} } }),
+            json!({ "info": { "version": "2" } }),
+        ] {
+            let world = World::new(era);
+            world.expect(&ECHO, 0, "hi\n");
+            let strict =
+                |words: &[&str]| run(world.scratch.mcpmini(words).env("MCPMINI_TRUST", "strict"));
+            assert_eq!(strict(&["trust", "show", "demo"]).code, 0);
+            assert_eq!(strict(&ECHO).code, 0);
+            world.patch(patch.clone());
+            for words in [&ECHO[..], &["read", "demo", "demo://greeting"]] {
+                world.requests();
+                let outcome = strict(words);
+                assert_eq!(outcome.code, 8, "{era} {words:?} {patch}: {}", outcome.out);
+                let sent = world.requests();
+                let is_use = |sent: &String| sent.ends_with("/call") || sent.ends_with("/read");
+                assert!(!sent.iter().any(is_use), "{era} {words:?} {patch}: {sent:?}");
+            }
+        }
+    }
+}
+
+/// Behind the same address may be other servers, which `Host` chooses.
+#[test]
+fn another_host_header_is_another_server() {
+    let scratch = Scratch::new();
+    let server = HttpDemo::start(&[]);
+    let call = ["call", &*server.url, "echo", "text=hi"];
+    let other = ["--header", "Host: other.example"];
+    let words = |more: &[&str]| {
+        let mut command = scratch.mcpmini([&call[..], more].concat());
+        command.env("MCPMINI_TRUST", "strict");
+        run(&mut command)
+    };
+    assert_eq!(run(&mut scratch.mcpmini(call)).code, 0);
+    assert_eq!(run(&mut scratch.mcpmini(["lock", &server.url])).code, 0);
+    assert_eq!(words(&[]).code, 0);
+    let refused = words(&other);
+    assert_eq!((refused.code, &*refused.out), (8, ""), "{}", refused.err);
+    assert!(refused.err.contains("trust show --header 'Host: other.example' "), "{}", refused.err);
+    let locked = words(&[&other[..], &["--lock", "mcpmini.lock.json"]].concat());
+    assert_eq!((locked.code, &*locked.out), (8, ""), "{}", locked.err);
+    let told = "it is at another address: ";
+    assert!(locked.err.contains(told), "{}", locked.err);
+    assert!(locked.err.contains(" (Host: other.example)/mcp"), "{}", locked.err);
+    // It can be accepted like any other.
+    let add = [&["trust", "add", &*server.url][..], &other].concat();
+    let digest = digest_in(&run(&mut scratch.mcpmini(&add)).err);
+    let add = [&add[..], &["--accept", &digest]].concat();
+    assert_eq!(run(&mut scratch.mcpmini(add)).code, 0);
+    let accepted = words(&other);
+    assert_eq!((accepted.code, &*accepted.out), (0, "hi\n"), "{}", accepted.err);
+    // And what is revoked stays so under any other name.
+    assert_eq!(run(&mut scratch.mcpmini(["trust", "revoke", &server.url])).code, 0);
+    assert_eq!(words(&other).code, 8);
+}
+
+/// What a variable stands for may choose who answers.
+#[test]
+fn a_variable_that_leads_elsewhere_is_noticed() {
+    let scratch = Scratch::new();
+    let [one, other] = [HttpDemo::start(&[]), HttpDemo::start(&[])];
+    let servers = json!({
+        "net": { "url": "${BASE}/mcp" },
+        "run": { "command": "${PROGRAM}" },
+    });
+    std::fs::create_dir_all(scratch.path(".config/mcpmini")).unwrap();
+    scratch.write(CONFIG, json!({ "mcpServers": servers }).to_string());
+    for (name, variable, values) in [
+        ("net", "BASE", [one.url.trim_end_matches("/mcp"), other.url.trim_end_matches("/mcp")]),
+        ("run", "PROGRAM", [&*demo_path(), &*copy_of_demo(&scratch)]),
+    ] {
+        let call = |value: &str| {
+            let mut command = scratch.mcpmini(["call", name, "echo", "text=hi"]);
+            run(command.env(variable, value))
+        };
+        let [first, second] = values;
+        assert_eq!(call(first).code, 0, "{name}");
+        let refused = call(second);
+        assert_eq!((refused.code, &*refused.out), (8, ""), "{name}: {}", refused.err);
+        assert_eq!(call(first).code, 0, "{name}");
+    }
+}
+
+fn copy_of_demo(scratch: &Scratch) -> String {
+    let copy = scratch.path("demo");
+    std::fs::copy(demo_path(), &copy).unwrap();
+    copy.to_str().unwrap().to_owned()
+}
+
 #[test]
 fn a_variable_does_not_loosen_a_strict_policy() {
     let world = World::new("modern");
@@ -317,6 +413,54 @@ fn what_is_revoked_is_so_however_its_url_is_spelled() {
 }
 
 #[test]
+fn a_revoked_command_is_so_under_any_name() {
+    let world = World::new("legacy");
+    let text = std::fs::read_to_string(world.scratch.path(CONFIG)).unwrap();
+    let mut config: Value = serde_json::from_str(&text).unwrap();
+    let servers = config["mcpServers"].as_object_mut().unwrap();
+    let demo = servers["demo"].clone();
+    servers.insert("other".to_owned(), demo);
+    world.scratch.write(CONFIG, config.to_string());
+    let call =
+        |name: &str, more: &[&str]| world.run(&[&["call", name, "echo", "text=hi"], more].concat());
+    assert_eq!((call("demo", &[]).code, call("other", &[]).code), (0, 0));
+    assert_eq!(world.run(&["trust", "list"]).out.lines().count(), 2);
+    let revoked = world.run(&["trust", "revoke", "demo", "-v"]);
+    assert!(revoked.err.contains("nor is exec:/"), "{}", revoked.err);
+    for (name, more) in [("demo", &[][..]), ("other", &[]), ("other", &["--env", "A=1"])] {
+        let refused = call(name, more);
+        assert_eq!((refused.code, &*refused.out), (8, ""), "{name}: {}", refused.err);
+        let hint = format!("mcpmini trust add {name}\n");
+        assert!(refused.err.contains(&hint), "{name} {more:?}: {}", refused.err);
+    }
+    // It is one more server that is listed, not two.
+    assert_eq!(world.run(&["trust", "list"]).out.lines().count(), 2);
+    let digest = digest_in(&world.run(&["trust", "add", "demo"]).err);
+    world.expect(&["trust", "add", "demo", "--accept", &digest], 0, "");
+    assert_eq!((call("demo", &[]).code, call("other", &[]).code), (0, 0));
+}
+
+#[test]
+fn entries_of_one_name_are_told_apart() {
+    let world = World::new("legacy");
+    world.expect(&ECHO, 0, "hi\n");
+    world.expect(&[&ECHO[..], &["--arg=--ttl", "--arg=1"]].concat(), 0, "hi\n");
+    let list = world.run(&["trust", "list"]).out;
+    let rows: Vec<Vec<_>> = list.lines().map(|row| row.split('\t').collect()).collect();
+    let file = world.scratch.path(CONFIG);
+    for row in &rows {
+        assert_eq!((row[0], row[5]), ("demo", file.to_str().unwrap()), "{list}");
+        assert!(row[4].contains("demo-server --patch"), "{list}");
+    }
+    let with_more = rows.iter().filter(|row| row[4].ends_with(" --ttl 1")).count();
+    assert_eq!((rows.len(), with_more), (2, 1), "{list}");
+    // What is likely a secret is not written down.
+    world.expect(&["trust", "revoke", "demo", "--arg=--token", "--arg=s3cret"], 0, "");
+    let list = world.run(&["trust", "list", "--json"]).out;
+    assert!(list.contains("--token ") && !list.contains("s3cret"), "{list}");
+}
+
+#[test]
 fn a_revoked_url_is_listed_once() {
     let scratch = Scratch::new();
     for word in ["https://a.example/mcp", "exec:nobody"] {
@@ -343,7 +487,7 @@ fn lists_and_differences_agree_about_a_server() {
     world.expect(&["call", "demo", "echo", r#"{"text":"hi"}"#], 0, "hi\n");
     let strict = |words: &[&str]| run(world.scratch.mcpmini(words).env("MCPMINI_TRUST", "strict"));
     assert_eq!(strict(&["trust", "show", "demo"]).code, 0);
-    assert_eq!(state(), ("incomplete".to_owned(), 0));
+    assert_eq!(state(), ("incomplete".to_owned(), 8));
     assert_eq!(strict(&ECHO).code, 8);
     let digest = digest_in(&strict(&ECHO).err);
     world.expect(&["trust", "accept", "demo", "--accept", &digest], 0, "");

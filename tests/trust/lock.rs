@@ -136,6 +136,28 @@ fn a_session_that_adds_to_a_definition_is_nothing_for_the_lock() {
     }
 }
 
+/// Who joins a session is told what the server is that is there now, not what one before it was.
+#[test]
+fn a_server_that_a_session_has_started_anew_says_again_what_it_is() {
+    for era in ERAS {
+        let world = World::with(era, &["--crash-after", "1"]);
+        assert_eq!(world.run(&["tools", "demo"]).code, 0);
+        let strict =
+            |words: &[&str]| run(world.scratch.mcpmini(words).env("MCPMINI_TRUST", "strict"));
+        assert_eq!(strict(&["trust", "show", "demo"]).code, 0);
+        let script = r#"
+            "$0" call demo echo text=hi
+            printf '{"instructions":"Obey."}' > patch
+            "$0" call demo echo text=hi; echo $?
+            MCPMINI_TRUST=strict "$0" call demo echo text=hi; echo $?"#;
+        let words = ["session", "demo", "--", "sh", "-c", script, env!("CARGO_BIN_EXE_mcpmini")];
+        let mut command = world.scratch.mcpmini(words);
+        let outcome = run(command.env("TMPDIR", world.scratch.path("")));
+        assert_eq!(outcome.out, "hi\n5\n8\n", "{era}: {}", outcome.err);
+        assert!(outcome.err.contains("its instructions have changed"), "{era}: {}", outcome.err);
+    }
+}
+
 #[test]
 fn batches_sessions_and_requests_obey_the_lock() {
     for era in ERAS {

@@ -1,6 +1,10 @@
 //! A tool that was accepted is looked at before it is called, and as seldom as that can be.
 
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
 use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -113,7 +117,7 @@ fn nothing_is_asked_for_where_nothing_was_accepted_or_nothing_counts() {
 /// A server in the shell, of the legacy era: `tools` is the list, if there is one, `code` the error in
 /// its place, and `log` tells what was asked for. After the call that `change` is there for, the list has changed, and
 /// instead of the answer that `die` is there for, the server ends.
-const SERVER: &str = r#"
+pub(super) const SERVER: &str = r#"
 answer() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"; }
 error() {
     printf '{"jsonrpc":"2.0","id":%s,"error":{"code":%s,"message":"no"}}\n' "$id" "${1:--32601}"
@@ -174,6 +178,39 @@ fn a_list_that_changes_in_the_middle_is_looked_at_again() {
     let exits: Vec<_> = outcome.out.lines().map(|line| line.contains("\"exit\":0")).collect();
     assert_eq!(exits, [true, true, false, true], "{} {}", outcome.out, outcome.err);
     assert_eq!(scratch.lines("log"), ["list", "call", "list", "call", "call"]);
+}
+
+/// A server need not say that its tools are others now. What was seen of them does not count for ever.
+#[test]
+fn a_long_batch_looks_again_from_time_to_time() {
+    let line = format!("{{\"tool\":\"echo\",\"arguments\":{OBJECT}}}\n");
+    let check = |options: &[&str], trust: &str| {
+        let world = World::with("modern", &["--ttl", "1000"]);
+        assert_eq!(world.run(&["tools", "demo"]).code, 0);
+        assert_eq!(world.run(&["lock", "demo"]).code, 0);
+        let words = ["batch", "demo", "-", "--keep-going", "--jobs", "2"];
+        let mut command = world.scratch.mcpmini(words);
+        command.args(options).env("MCPMINI_TRUST", trust);
+        let mut batch = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (mut lines, outcomes) = (batch.stdin.take().unwrap(), batch.stdout.take().unwrap());
+        let mut outcomes = BufReader::new(outcomes).lines();
+        let mut exit_of = |times: usize| {
+            lines.write_all(line.repeat(times).as_bytes()).unwrap();
+            let exits = (0..times).map(|_| outcomes.next().unwrap().unwrap());
+            let exits =
+                exits.map(|line| serde_json::from_str::<Value>(&line).unwrap()["exit"].clone());
+            exits.collect::<Vec<_>>()
+        };
+        assert_eq!(exit_of(2), [0, 0], "{options:?} {trust}");
+        world.patch(json!({ "tools": { "echo": { "description": "another" } } }));
+        thread::sleep(Duration::from_millis(1_100));
+        assert_eq!(exit_of(2), [8, 8], "{options:?} {trust}");
+        drop(lines);
+        assert_eq!(batch.wait().unwrap().code(), Some(8), "{options:?} {trust}");
+    };
+    check(&[], "tofu");
+    check(&[], "strict");
+    check(&["--lock", "mcpmini.lock.json"], "tofu");
 }
 
 /// The ways to call a tool of the server in the shell.
@@ -342,6 +379,54 @@ fn a_session_whose_server_was_lost_looks_at_it_again() {
     assert_eq!(after(None), ("0\n".to_owned(), lines("list call list call")));
     let (out, log) = after(Some(tools("Goes elsewhere")));
     assert_eq!((&*out, log), ("8\n", lines("list call list")));
+}
+
+/// The server might take the other one of two names.
+#[test]
+fn a_call_names_one_tool() {
+    let scratch = shell_server();
+    let params = r#"{"name":"go","n\u0061me":"stop"}"#;
+    let call = format!("{{\"method\":\"tools/call\",\"params\":{params}}}\n");
+    scratch.write("lines", call);
+    for words in [
+        &["rpc", "exec:sh server.sh", "tools/call", params][..],
+        &["batch", "exec:sh server.sh", "lines"],
+    ] {
+        let outcome = run(&mut scratch.mcpmini(words));
+        assert_eq!(outcome.code, 2, "{words:?}: {} {}", outcome.out, outcome.err);
+        assert!(outcome.err.contains("which tool is meant?"), "{words:?}: {}", outcome.err);
+    }
+    assert!(!scratch.lines("log").contains(&"call".to_owned()));
+}
+
+/// What a tool is, such a list does not say; and that is told once.
+#[test]
+fn a_tool_of_a_list_without_end_is_not_called() {
+    let scratch = shell_server();
+    let mut list: Value = serde_json::from_str(&tools("Goes")).unwrap();
+    list["nextCursor"] = "again".into();
+    scratch.write("tools", list.to_string());
+    for words in GOES.iter().copied().chain([&["tools", "exec:sh server.sh"][..]]) {
+        scratch.write("lines", "{\"tool\":\"go\"}\n");
+        let outcome = run(&mut scratch.mcpmini(words));
+        assert_eq!(outcome.code, 6, "{words:?}: {} {}", outcome.out, outcome.err);
+        assert_eq!(outcome.err.matches("has no end").count(), 1, "{words:?}: {}", outcome.err);
+        assert!(!outcome.err.contains("warning"), "{words:?}: {}", outcome.err);
+    }
+    assert!(!scratch.lines("log").contains(&"call".to_owned()));
+}
+
+#[test]
+fn news_is_told_in_few_lines() {
+    let scratch = shell_server();
+    let tool = |number: usize| json!({ "name": format!("t{number}"), "inputSchema": {} });
+    let list: Value = serde_json::from_str(&tools("Goes")).unwrap();
+    let mut all = list["tools"].as_array().unwrap().clone();
+    all.extend((0..300).map(tool));
+    scratch.write("tools", json!({ "tools": all }).to_string());
+    let outcome = run(&mut scratch.mcpmini(["call", "exec:sh server.sh", "go", "{}"]));
+    assert_eq!((outcome.code, &*outcome.out), (0, "done\n"), "{}", outcome.err);
+    assert!(outcome.err.contains("… (280 lines more)"), "{}", outcome.err);
 }
 
 /// A server may call a tool what a second one of the same name is called here.

@@ -421,14 +421,57 @@ fn what_is_pending_and_of_no_use_costs_nothing() {
 
 #[test]
 fn of_two_tools_with_one_name_neither_may_change() {
-    let world = World::new("legacy");
-    let twice = |title: &str| json!({ "tools": { "twin": { "name": "echo", "title": title } } });
-    world.patch(twice("a"));
+    let twin = |title: &str| json!({ "tools": { "twin": { "name": "echo", "title": title } } });
+    let one = || {
+        let world = World::new("legacy");
+        assert_eq!(world.expect(&ECHO, 0, "hi\n"), "");
+        world
+    };
+    // There was one, and it is still there, but which of the two runs?
+    let world = one();
+    world.patch(twin("a"));
+    let told = world.expect(&ECHO, 8, "");
+    assert!(
+        told.contains("the tool \"echo\" has changed:\n      tool 2 of that name\n        + {"),
+        "{told}"
+    );
+    world.expect(&ADD, 0, "3\n");
+    // There were two.
+    let world = one();
+    world.patch(twin("a"));
+    let digest = digest_in(&world.expect(&ECHO, 8, ""));
+    world.expect(&["trust", "accept", "demo", "--accept", &digest], 0, "");
     assert_eq!(world.expect(&ECHO, 0, "hi\n"), "");
-    assert_eq!(world.expect(&ECHO, 0, "hi\n"), "");
-    world.patch(twice("b"));
-    let told = world.expect(&ECHO, 0, "hi\n");
-    assert!(told.contains("the tool \"echo#23\" has changed"), "{told}");
+    world.patch(twin("b"));
+    let told = world.expect(&ECHO, 8, "");
+    assert!(
+        told.contains("  tool 2 of that name: /title\n        - \"a\"\n        + \"b\""),
+        "{told}"
+    );
+    world.patch(json!({}));
+    assert!(world.expect(&ECHO, 8, "").contains("  tool 2 of that name\n        - {"));
+}
+
+#[test]
+fn a_member_that_is_there_twice_is_a_difference_with_words() {
+    let scratch = Scratch::new();
+    let tool = |more: &str| {
+        let tool = r#"{"name":"go","description":"Goes","inputSchema":{"type":"object"}"#;
+        format!(r#"{{"tools":[{tool}{more}}}]}}"#)
+    };
+    scratch.write("server.sh", looks::SERVER);
+    scratch.write("tools", tool(""));
+    let go = |code: i32| {
+        let outcome = run(&mut scratch.mcpmini(["call", "exec:sh server.sh", "go", "{}"]));
+        assert_eq!(outcome.code, code, "{}", outcome.err);
+        outcome.err
+    };
+    assert_eq!(run(&mut scratch.mcpmini(["tools", "exec:sh server.sh"])).code, 0);
+    go(0);
+    scratch.write("tools", tool(r#","description":"Goes""#));
+    let told = go(8);
+    let line = "  /description, which is there more than once\n        + \"Goes\"";
+    assert!(told.contains(line), "{told}");
 }
 
 #[test]

@@ -14,7 +14,7 @@ const POLICY: &str = ".config/mcpmini/policy.toml";
 /// A home with a policy, and with a few programs in `bin`.
 fn home(policy: &str) -> Scratch {
     let scratch = Scratch::new();
-    for directory in [".config/mcpmini", "bin", "other", "many", "p/.git"] {
+    for directory in [".config/mcpmini", "bin", "other", "many", "evil", "p/.git"] {
         fs::create_dir_all(scratch.path(directory)).unwrap();
     }
     for (number, name) in
@@ -24,6 +24,7 @@ fn home(policy: &str) -> Scratch {
         fs::set_permissions(scratch.path(name), fs::Permissions::from_mode(0o755)).unwrap();
     }
     symlink(scratch.path("bin/evil"), scratch.path("other/harmless")).unwrap();
+    symlink(scratch.path("bin/npx"), scratch.path("other/harmless-npx")).unwrap();
     fs::hard_link(scratch.path("bin/evil"), scratch.path("other/hard")).unwrap();
     for name in ["evil2", "fine2"] {
         symlink(scratch.path("many/busybox"), scratch.path("many").join(name)).unwrap();
@@ -48,7 +49,10 @@ fn is_refused(scratch: &Scratch, line: &str) -> bool {
 
 #[track_caller]
 fn check(rule: &str, refused: &[&str], admitted: &[&str]) {
-    let scratch = home(&format!("[[deny]]\ncommand = {rule}\n"));
+    let scratch = home("");
+    let home = scratch.path("").display().to_string();
+    let rule = rule.replace("DIR", home.trim_end_matches('/'));
+    scratch.write(POLICY, format!("[[deny]]\ncommand = {rule}\n"));
     for line in refused {
         assert!(is_refused(&scratch, line), "{rule} lets {line} pass");
     }
@@ -73,8 +77,10 @@ fn a_denied_program_is_denied_under_every_path_to_it() {
         "/usr/bin/env -S 'A=b evil --more'",
         "env '-iSDIR/other/harmless --more'",
         "env -S '\"evil\"'",
+        "env -S 'nice\\_evil\\_--more'",
+        "env -S 'nice\\tevil'",
         "env -C DIR/bin ./evil",
-        "env PATH=DIR/bin evil2",
+        "env PATH=DIR/other hard",
         "tini -- evil",
         "env -u A nice -n 5 timeout -k 3 10 evil",
         "nohup setsid evil",
@@ -89,14 +95,84 @@ fn a_denied_program_is_denied_under_every_path_to_it() {
         "python3 -c 'import os; os.execvp(\"evil\", [\"evil\"])'",
         "busybox evil",
     ];
-    let admitted =
-        ["fine", "fine evil", "DIR/bin/fine evil", "env fine", "sh -c 'exec fine'", "evil2"];
+    let admitted = [
+        "fine",
+        "fine evil-2 --evil not-evil",
+        "DIR/bin/fine DIR/evil DIR/bin/fine",
+        "fine https://evil.example/not-evil x@evil.example",
+        "env fine",
+        "sh -c 'exec fine'",
+        "evil2",
+    ];
     check(r#"["evil", "*"]"#, &refused, &admitted);
     let scratch = home(&format!(
         "[[deny]]\ncommand = [\"{}\", \"*\"]\n",
         Scratch::new().path("bin/evil").display()
     ));
     assert!(!is_refused(&scratch, "evil"), "another path");
+}
+
+/// Which programs start others nobody can list. So a denied program is denied wherever it stands.
+#[test]
+fn a_denied_program_is_denied_whoever_starts_it() {
+    let refused = [
+        "find . -maxdepth 0 -exec evil --more ;",
+        "find . -execdir DIR/other/harmless {} +",
+        "awk 'BEGIN { system(\"evil --more\") }'",
+        "make --eval 'x:;@evil'",
+        "make --eval=x:;+evil",
+        "git -c alias.x=!evil x",
+        "ssh-agent evil",
+        "choom -n 0 -- evil",
+        "capsh --gid=0 -- -c 'exec evil'",
+        "start-stop-daemon --start --exec DIR/bin/../other/harmless",
+        "start-stop-daemon -Sx//DIR/bin/evil",
+        "pyenv exec evil",
+        "unknown-starter --program=DIR//bin/evil",
+        "unknown-starter DIR/other/hard",
+        "unknown-starter bin/evil",
+        "unknown-starter other/../other/harmless",
+        "unknown-starter -C DIR/other harmless",
+        "sh -c 'cd DIR/other && ./harmless'",
+        "sh -c 'cd other && ./harmless'",
+        "find DIR/other -name harmless -exec {} ;",
+        "env --chdir=DIR/other ./harmless",
+        "env PATH=/nowhere:DIR/other harmless",
+        "sh -c '~/bin/evil'",
+        "xterm -e 'evil --more'",
+    ];
+    let admitted = ["find . -exec fine ;", "unknown-starter DIR/other DIR/bin", "git -c x=!fine x"];
+    check(r#"["evil", "*"]"#, &refused, &admitted);
+    check(r#"["DIR/bin/evil", "*"]"#, &refused, &admitted);
+    check(r#"["DIR/bin/../other/harmless", "*"]"#, &refused[..2], &admitted);
+    // What a rule says beside the program has to be there, too; where something starts it, or has
+    // options of its own, not at a certain place.
+    check(
+        r#"["fine", "run", "evil", "*"]"#,
+        &["fine run evil", "fine --fast run -i evil x", "unknown-starter fine run evil"],
+        &["fine run", "fine evil", "unknown-starter run evil", "fine runs evil"],
+    );
+    check(
+        r#"["evil", "x"]"#,
+        &["evil x", "DIR/bin/evil x", "unknown-starter evil x"],
+        &["evil x y", "evil", "unknown-starter evil"],
+    );
+    // A text that is longer than anybody reads hides nothing.
+    let padding: Vec<String> = (0..5000).map(|number| format!("a{number}")).collect();
+    let long = format!("sh -c 'echo {}; evil'", padding.join(" "));
+    check(r#"["evil", "*"]"#, &[&long], &[]);
+}
+
+/// A variable that is set for a command is as good as a word of it.
+#[test]
+fn a_denied_program_is_denied_in_a_variable() {
+    let scratch = home("[[deny]]\ncommand = [\"evil\", \"*\"]\n");
+    let check = |variable: &str| {
+        let words = ["policy", "check", "sh -c '$X'", "--env", variable];
+        run(&mut scratch.mcpmini(words)).code
+    };
+    assert_eq!(check("X=evil --more"), 8);
+    assert_eq!(check("X=fine"), 0);
 }
 
 #[test]
@@ -131,8 +207,11 @@ fn a_denied_package_is_denied_whoever_runs_it() {
         "npm exec -- evil-server",
         "pnpm dlx evil-server",
         "bunx evil-server",
+        "deno run -A npm:evil-server@1",
         "env npx evil-server",
         "sh -c 'npx --yes evil-server@2'",
+        "unknown-starter npx evil-server",
+        "DIR/other/harmless-npx -y evil-server",
     ];
     let admitted =
         ["npx -y fine-server", "npx -y evil-server-2", "uvx evil-server", "npx @x/evil-server"];
@@ -246,6 +325,22 @@ fn what_was_added_from_a_registry_can_be_allowed() {
     assert!(!check(acme, there, "user:s", &[]));
 }
 
+/// What a registry calls a server can be denied, whatever the configuration calls it.
+#[test]
+fn what_was_added_from_a_registry_can_be_denied() {
+    let check = |name: &str, entry: &str| {
+        let scratch = home(&format!("[[deny]]\nname = \"{name}\"\n"));
+        let server = json!({ "command": "bin/fine", "registry": entry });
+        scratch.write("p/.mcp.json", json!({ "mcpServers": { "s": server } }).to_string());
+        let mut command = scratch.mcpmini(["policy", "check", "s"]);
+        run(command.current_dir(scratch.path("p"))).code
+    };
+    assert_eq!(check("com.evil/weather", "com.evil/weather@1.2.0"), 8);
+    assert_eq!(check("com.evil/weather@1.2.0", "com.evil/weather@1.2.0"), 8);
+    assert_eq!(check("com.evil/weather@1.2.1", "com.evil/weather@1.2.0"), 0);
+    assert_eq!(check("com.evil/weather", "com.good/weather@1.2.0"), 0);
+}
+
 /// Verifies the signed card of [`copy_signed_card`], and keeps who has signed it.
 const REMEMBER_CARD: [&str; 10] = [
     "card",
@@ -323,6 +418,15 @@ fn an_allowed_command_is_not_steered_by_its_directory() {
         (r#"["python3", "-m", "server", "*"]"#, &["python3", "-m", "server"]),
         (r#"["node", "server.js"]"#, &["node", "server.js"]),
         (r#"["env", "node", "server.js"]"#, &["env", "node", "server.js"]),
+        (r#"["npx", "-y", "server"]"#, &["npx", "-y", "server"]),
+        (r#"["env", "npx", "-y", "server"]"#, &["env", "npx", "-y", "server"]),
+        (r#"["uvx", "server"]"#, &["uvx", "server"]),
+        (r#"["bunx", "server"]"#, &["bunx", "server"]),
+        (r#"["pipx", "run", "server"]"#, &["pipx", "run", "server"]),
+        (r#"["dnx", "server"]"#, &["dnx", "server"]),
+        (r#"["docker", "compose", "run", "x"]"#, &["docker", "compose", "run", "x"]),
+        (r#"["make", "serve"]"#, &["make", "serve"]),
+        (r#"["timeout", "5", "npm", "start"]"#, &["timeout", "5", "npm", "start"]),
     ] {
         let line = format!("exec:{}", words.join(" "));
         allow(rule, None);
@@ -341,12 +445,6 @@ fn an_allowed_command_is_not_steered_by_its_directory() {
         assert!(!check(&[&line]).0, "{words:?}");
         define("p/.mcp.json", words, None);
         assert!(!check(&["project:s"]).0, "{words:?}");
-    }
-    // Of a package only the place is the user's business that somebody else has chosen.
-    allow(r#"["npx", "-y", "server"]"#, None);
-    for (cwd, admitted) in [(None, true), (Some(other.as_path()), false)] {
-        define("p/.mcp.json", &["npx", "-y", "server"], cwd);
-        assert_eq!(check(&["project:s"]).0, admitted, "{cwd:?}");
     }
     // An absolute path is the same everywhere.
     allow(r#"["node", "/opt/server.js"]"#, None);
@@ -385,6 +483,50 @@ fn variables_that_are_taken_over_do_not_go_with_an_allowed_command() {
     assert!(check(&[&word, "--inherit-env"], "TOKEN"));
 }
 
+/// What a tag means today, the words of a rule do not say.
+#[test]
+fn an_image_without_its_hash_is_told() {
+    let scratch = home("");
+    for (name, mode, told_in_use) in [("mcp/time", "strict", true), ("mcp/time", "tofu", false)] {
+        scratch.write(
+            POLICY,
+            format!("mode = \"{mode}\"\n[[allow]]\nkind = \"command\"\ncommand = [\"docker\", \"run\", \"*\"]\n"),
+        );
+        let line = format!("exec:docker run {name}");
+        let check = |words: &[&str]| run(scratch.mcpmini(words).env("PATH", "/nowhere"));
+        let told = |err: &str| err.contains("but its words do not say which image runs");
+        let checked = check(&["policy", "check", &line, "--json"]);
+        assert_eq!(checked.code, 0, "{}", checked.err);
+        assert!(
+            told(&checked.err) && checked.out.contains("\"caveat\":\"its words"),
+            "{}",
+            checked.out
+        );
+        assert_eq!(told(&check(&["ping", &line]).err), told_in_use);
+        let pinned = check(&["policy", "check", &format!("{line}@sha256:00")]);
+        assert_eq!((pinned.code, &*pinned.err), (0, ""));
+    }
+}
+
+/// `policy check` contacts nobody, and says of when that is what it relies on.
+#[test]
+fn what_a_policy_relies_on_is_told() {
+    let scratch = home("");
+    copy_signed_card(&scratch);
+    assert_eq!(run(&mut scratch.mcpmini(REMEMBER_CARD)).code, 0);
+    let root = scratch.path("root.json");
+    scratch.write(".config/mcpmini/mine.jsonl", "");
+    scratch.write(
+        POLICY,
+        format!("trusted_root = {root:?}\nrequire_signature = true\n[revocation]\nfiles = [\"mine.jsonl\"]\n"),
+    );
+    let outcome =
+        run(&mut scratch.mcpmini(["policy", "check", "https://example.com/mcp", "--json"]));
+    let said: serde_json::Value = serde_json::from_str(&outcome.out).unwrap();
+    let relied = said["decisions"][0]["reliesOn"].to_string();
+    assert!(relied.contains("the card sha256:") && relied.contains("mine.jsonl"), "{relied}");
+}
+
 /// Whoever a `Host` header names answers, and not who the URL names.
 #[test]
 fn a_host_header_is_judged_as_the_url_is() {
@@ -412,6 +554,9 @@ fn a_host_header_is_judged_as_the_url_is() {
     check(allow, "evil.example", false);
     check(&signed, "example.com", true);
     check(&signed, "evil.example", false);
+    scratch.write(POLICY, deny);
+    let socket = ["policy", "check", "unix:/run/s", "-H", "Host: evil.example"];
+    assert_eq!(run(&mut scratch.mcpmini(socket)).code, 8);
     // A definition can have one as well.
     scratch.write(POLICY, deny);
     let server = json!({ "url": "https://good.example/", "headers": { "Host": "${H}" } });

@@ -23,9 +23,8 @@ pub(super) async fn look_up(
     place: &Place,
 ) -> Result<Adoptable, Error> {
     let access = access(add);
-    let mut documents = discover::documents(run, &access)?;
     // What is written down is not made of what may have changed since.
-    documents.takes_stale = false;
+    let documents = discover::documents(run, &access)?.checked();
     let found = discover::findings(run, &documents, place, &access).await?;
     let is_refused = found.candidates.is_empty() && add.entry.is_none();
     if let (true, Place::Endpoint(endpoint)) = (is_refused, place) {

@@ -20,6 +20,7 @@ use crate::discovery::fill;
 use crate::discovery::registry::{self, Kind, Listed, Package, Status, Unbuildable};
 use crate::discovery::{Claim, Documents};
 use crate::protocol::message::Sent;
+use crate::protocol::visible::visible;
 
 /// Why everything from a registry must be accepted.
 const WHY: &str = "whoever published it has chosen what it does";
@@ -33,8 +34,7 @@ pub(super) async fn look_up(
 ) -> Result<Adoptable, Error> {
     let registry = discover::registry(run, add.registry.as_deref())?;
     let access = Access { allow_http: add.allow_http, ..Access::default() };
-    let mut documents = discover::documents(run, &access)?;
-    documents.takes_stale = false;
+    let documents = discover::documents(run, &access)?.checked();
     let listed = registry::look_up(&documents, &registry, name, version);
     let listed = run.unless_over(listed).await?;
     let listed = listed.map_err(|miss| discover::unregistered(name, &registry, &miss))?;
@@ -55,8 +55,13 @@ pub(super) async fn look_up(
 /// What was deleted was spam, or worse.
 fn check_status(run: &Run<'_>, name: &str, listed: &Listed) -> Result<(), Error> {
     let why = listed.status_message.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
-    match listed.status {
+    match &listed.status {
         Status::Active => Ok(()),
+        Status::Other(status) => {
+            let status = visible(status);
+            run.warn(&format!("the registry calls {name} \"{status}\", which is not known{why}"));
+            Ok(())
+        }
         Status::Deprecated => {
             run.warn(&format!("{name} is deprecated{why}"));
             Ok(())

@@ -203,7 +203,7 @@ fn write_raw(run: &Run<'_>, result: &CallResult<'_>) -> Result<(), Error> {
     let [block] = blocks.as_slice() else {
         let count = blocks.len();
         return Err(mismatch(format!(
-            "-o raw needs one content block, and the answer has {count}"
+            "the tool has run, and its answer has {count} content blocks where -o raw needs one"
         ))
         .hint("--save DIR writes each block to a file"));
     };
@@ -214,7 +214,9 @@ fn write_raw(run: &Run<'_>, result: &CallResult<'_>) -> Result<(), Error> {
     }
     match bytes_of(block) {
         Some(bytes) => output::write(run, &bytes?),
-        None => Err(mismatch(format!("-o raw cannot print {}", describe(block)))),
+        None => {
+            Err(mismatch(format!("the tool has run, and -o raw cannot print {}", describe(block))))
+        }
     }
 }
 

@@ -403,7 +403,7 @@ impl Tools {
 #[argh(example = "mcpmini schema files write_file")]
 #[argh(example = "mcpmini schema --example files write_file")]
 pub struct Schema {
-    /// print the schema of the tool's structured answer instead
+    /// print the schema of the tool's structured answer instead; also --output, without a form
     #[argh(switch)]
     pub output_schema: bool,
 

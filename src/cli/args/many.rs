@@ -67,7 +67,8 @@ impl Batch {
 #[derive(Debug, Clone, PartialEq, Eq, FromArgs, ArgsInfo)]
 #[argh(subcommand, name = "bench", help_triggers("-h", "--help"))]
 #[argh(note = "All calls go over one connection, and opening it is not part of them. p50 is the \
-               time within which half of the calls were answered.")]
+               time within which half of the calls were answered. Calls that were lost with their \
+               connection are counted apart from those that failed: they may have run.")]
 #[argh(example = "mcpmini bench -n 1000 -P 8 db query sql='select 1'")]
 #[argh(example = "mcpmini bench --json https://mcp.example.com/mcp echo text=hi | jq .ms.p99")]
 pub struct Bench {

@@ -9,6 +9,7 @@
 //! call files -t5 read -jv path=x  →  --timeout 5 --output json --verbose | call | files read path=x
 //! ```
 
+use super::VERSION;
 use super::commands::{ALIASES, WITH_TAIL};
 use super::globals::SHORTHANDS;
 use super::table::{Flag, HELP, Table};
@@ -208,6 +209,7 @@ impl Reader<'_> {
             (Wanted::Command(name), Some(tail)) if WITH_TAIL.contains(name) => normal.tail = tail,
             (_, tail) => normal.words.extend(tail.into_iter().flatten()),
         }
+        self.read_as_schema(&normal);
         self.sort(&mut normal);
         self.explain(&normal);
         (normal, if wants_help { None } else { self.mistake })
@@ -224,10 +226,25 @@ impl Reader<'_> {
             }
             None => {
                 let names = self.table.commands().iter().map(|command| command.name);
-                let suggestion = closest(word, names.chain(["help"]));
+                let suggestion = closest(word, names.chain(["help", VERSION]));
                 let given = word.to_owned();
                 self.mistake(UsageError::UnknownCommand { given, suggestion });
             }
+        }
+    }
+
+    /// `schema … --output`, without a form: the schema of the output is wanted.
+    fn read_as_schema(&mut self, normal: &Normal) {
+        let lacks_form = matches!(
+            self.mistake,
+            Some(
+                UsageError::NoValue { flag: "--output", .. }
+                    | UsageError::FlagAsValue { flag: "--output", .. }
+            )
+        );
+        if lacks_form && normal.wanted == Wanted::Command("schema") {
+            self.mistake = None;
+            self.given.push(Given { flag: "--output-schema", value: None });
         }
     }
 

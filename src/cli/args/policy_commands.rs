@@ -28,18 +28,28 @@ keywords! {
 #[argh(note = "A rule that allows a command is about its very words: write the program with its \
                whole path, and all arguments that matter. Variables that decide which code those \
                words run (PATH, LD_*, NODE_OPTIONS, PYTHON*, GIT_*, …) are then refused from --env \
-               and from a project's file. A rule that denies a command also finds the program \
-               under another path or link, behind env, nice, timeout and the like, in the text of \
-               sh -c, and its package behind npx or uvx. It cannot find a copy, a script, or what \
-               a program starts later: where that matters, allow what is meant, with mode strict.")]
+               and from a project's file. What the directory decides (node server.js, npx x, make x) \
+               needs the rule's `cwd`, or that of your own definition. What the tag of an image \
+               means today no words say: use NAME@sha256:…")]
+#[argh(
+    note = "A rule that denies a command refuses whatever names its program: by any path or link, \
+               behind whatever starts others, in the text of a script (sh -c, find -exec, make \
+               --eval), in a variable that is set for the command; and its package, whoever runs \
+               it. That is rather too much than too little. It cannot find a copy, a name that a \
+               script puts together, or what a program starts later: where that matters, allow \
+               what is meant, with mode strict. A rule that denies a host also finds it in the \
+               URLs among the words of a command."
+)]
 #[argh(
     note = "`policy check SERVER` contacts nobody. It prints a line for each policy: whether it \
-               admits the server, the file and line, the rule, and what the rule says. The exit \
+               admits the server, the file and line, the rule, what the rule says, and the kept \
+               documents that it relies on, and of when they are. The exit \
                code is 8 if the server may not be used."
 )]
 #[argh(
     note = "`policy refresh` fetches the lists that the policies name by URL. Commands that use a \
-               server do so themselves when a copy is too old."
+               server do so themselves when a copy is too old. Such a list says in its first line \
+               when it was issued, and never gives way to an older one."
 )]
 #[argh(example = "mcpmini policy check files")]
 #[argh(example = "mcpmini policy check https://mcp.example.com/mcp --json | jq -r .admitted")]

@@ -33,7 +33,8 @@ keywords! {
                started by another command, says that it is another server, or has changed a tool \
                that is called, or lists it no more, the call is not made (exit code 8), until that is accepted: before \
                a tool that was accepted is called, the list of tools is asked for, once on each \
-               connection, unless there is one that the server itself calls good. New \
+               connection and in each minute, unless there is one that the server itself calls good. \
+               Icons and _meta of a tool do not count. New \
                tools, capabilities and instructions are told once. With MCPMINI_TRUST=strict, \
                or \"trust\": \"strict\" in its definition, a \
                server is used only as it was accepted, and not before; with off nothing is checked. \
@@ -42,13 +43,15 @@ keywords! {
 )]
 #[argh(
     note = "`list` shows every server that is known. `show` asks a server what it is, `diff` how \
-               that differs from what was accepted (exit code 8 if it does); neither accepts it. \
+               that differs from what was accepted (exit code 8 if it does, or if not all of it ever \
+               was); neither accepts it. \
                Only they, `lock` and `card` look who has signed its card; a call does not. A server \
                is accepted, changed, revoked, or incomplete: not all of it was accepted yet. \
                `accept` takes what was seen last, `add` a server that was never used or was \
                revoked; without --accept they ask at the terminal, and do nothing where there is \
                none. After `revoke` a server is not used any more, and nothing else \
-               at its URL, however that is spelled and whatever its query."
+               at its URL, however that is spelled and whatever its query, nor what the same command \
+               starts under another name."
 )]
 #[argh(example = "mcpmini trust list")]
 #[argh(example = "mcpmini trust diff files")]
@@ -102,7 +105,8 @@ impl Trust {
                tools. It is to be committed: a changed consent_digest is what there is to review. \
                With --lock FILE every other command uses a server only as the file has it, and \
                fails with exit code 8 otherwise, also when the server is not in the file: all of it \
-               is looked at before anything is asked or printed. What --arg \
+               is looked at before anything is asked or printed. That something is gone which is not \
+               used is only told. What --arg \
                and --env add is locked too, and so is the directory of a command that is named by a \
                relative path, as seen from the lock file."
 )]

@@ -172,6 +172,9 @@ impl UsageError {
     /// What to do about it, for people.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
+            UsageError::MissingWord { command, name: "ACTION", .. } => {
+                format!("which there are: mcpmini {command} --help")
+            }
             UsageError::MissingWord { command, synopsis, .. }
             | UsageError::ExtraWord { command, synopsis, .. } => {
                 format!("mcpmini {command} {synopsis}").trim_end().to_owned()

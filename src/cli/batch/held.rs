@@ -35,7 +35,11 @@ impl Work<'_, '_> {
     /// Whether a tool must be looked at before it is called, and was not yet.
     fn doubts(&self, tool: &str) -> bool {
         let consent = &self.contact.watcher.consent;
-        self.tools.list().is_none() && consent.doubts(tool) || consent.holds(tool)
+        let holds = match self.flights.is_empty() {
+            true => consent.holds(tool),
+            false => consent.holds_meanwhile(tool),
+        };
+        self.tools.list().is_none() && consent.doubts(tool) || holds
     }
 
     /// Nothing is in flight, so that the server can be asked for its tools: then the held lines go

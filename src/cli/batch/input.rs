@@ -15,6 +15,9 @@ use crate::protocol::framing::jsonl::Lines;
 /// How many bytes are read ahead, at most twice.
 const AHEAD: usize = 64 << 10;
 
+/// What some editors and spreadsheets begin a text with; it is no part of the first line.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// Lines that are read when they are asked for.
 ///
 /// Reading happens in a thread of its own: neither a file nor a terminal can be waited for beside
@@ -85,8 +88,11 @@ impl Input {
         self.number
     }
 
-    fn numbered(&mut self, line: Vec<u8>) -> Option<(u64, Vec<u8>)> {
+    fn numbered(&mut self, mut line: Vec<u8>) -> Option<(u64, Vec<u8>)> {
         self.number = self.lines.passed();
+        if self.number == 1 && line.starts_with(BYTE_ORDER_MARK) {
+            line.drain(..BYTE_ORDER_MARK.len());
+        }
         Some((self.number, line))
     }
 }

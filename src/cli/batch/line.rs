@@ -95,7 +95,11 @@ fn request(text: &str, id: &mut String) -> Result<Request, String> {
         }
         (None, Some(method)) => {
             let params = Params::from_object(params.unwrap_or("{}"));
-            (method, params.map_err(|invalid| invalid.reason)?)
+            let params = params.map_err(|invalid| invalid.reason)?;
+            if method == method::CALL_TOOL && params.is_repeated("name") {
+                return Err("the parameters have \"name\" twice: which tool is meant?".to_owned());
+            }
+            (method, params)
         }
     };
     Ok(Request { method, params, idle, is_judged })

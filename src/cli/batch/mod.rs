@@ -276,7 +276,8 @@ impl Work<'_, '_> {
             return Err(call::needs_schema(name));
         }
         if let Some(name) = tool.filter(|_| self.judges && request.is_judged) {
-            self.tools.check(name, request.arguments())?;
+            let checked = self.tools.check(name, request.arguments());
+            checked.map_err(|unfit| call::unfit_arguments(&unfit, name, &self.contact))?;
         }
         let connection = tool.and_then(|name| self.contact.bond(name));
         let tool = tool.and_then(|name| self.tools.named(name));
@@ -399,7 +400,11 @@ impl Work<'_, '_> {
 
     /// Notes the outcome of a line.
     fn note(&mut self, line: &Line, took: Duration, outcome: &Outcome) {
-        self.output.push(line.place, outcome.text(line, took));
+        let shown = match outcome {
+            Outcome::Failed(error) => &Outcome::Failed(self.run.redaction.error(error.clone())),
+            data => data,
+        };
+        self.output.push(line.place, shown.text(line, took));
         if self.verdict.add(line, outcome) && !self.keep_going {
             self.stop.get_or_insert(Stop::Failure);
         }

@@ -68,7 +68,8 @@ async fn read(run: &Run<'_>, card: &Card) -> Result<Checked, Error> {
         let text = "the rules are those of cards; an entry of the registry is none";
         return Err(Error::new(Exit::Usage, text).phase(Phase::Usage).sent(Sent::No));
     }
-    let documents = discover::documents(run, &access)?;
+    // What was stored is not what is published.
+    let documents = discover::documents(run, &access)?.checked();
     if let Place::Document(address) = &place {
         // What is no catalog is checked even when nothing can be made of it.
         let finder = Finder::new(&documents, discover::options(&access));

@@ -27,6 +27,8 @@ pub(super) async fn run(
 ) -> Result<Exit, Error> {
     let access = access(card);
     let documents = discover::documents(run, &access)?;
+    // Of a server of the configuration it is asked who signs its card now.
+    let documents = if is_name(card) { documents.checked() } else { documents };
     let place = discover::place_or_name(run, card.place())?;
     let found = discover::findings(run, &documents, &place, &access).await?;
     let by_resource = match &place {
@@ -59,10 +61,16 @@ pub(super) async fn run(
     }
 }
 
+fn is_name(card: &Card) -> bool {
+    matches!(Word::parse(card.place()), Ok(Word::Name { .. }))
+}
+
 /// Holds who has signed the card of a server of the configuration against who had, where that stood.
 async fn hold(run: &Run<'_>, card: &Card, signature: &Signature) -> Result<(), Error> {
     let overrides = only_file(run);
-    let Ok(Word::Name { .. }) = Word::parse(card.place()) else { return Ok(()) };
+    if !is_name(card) {
+        return Ok(());
+    }
     let Ok(resolved) = config::resolve(card.place(), run.env, &overrides) else { return Ok(()) };
     let Some(url) = &resolved.definition.card else { return Ok(()) };
     let known = known_publisher(run, &resolved, &overrides)?;

@@ -96,9 +96,10 @@ fn warn_of_secrets(run: &Run<'_>, file: &Changeable) {
     let headers = run.globals.header.iter().map(|header| (&header.name, header.value.as_str()));
     let variables = run.globals.env.iter().map(|it| (&it.name, it.value.as_str()));
     let path = file.path.display();
+    let is_telling = |name: &str, value| mask::is_secret(name) || mask::looks_secret(value);
     for (name, value) in headers.chain(variables) {
         let is_reference = value.contains("${") || value.starts_with('!');
-        if !is_reference && !value.is_empty() && mask::is_secret(name) {
+        if !is_reference && !value.is_empty() && is_telling(name, value) {
             run.warn(&format!(
                 "the value of {name} is stored in {path} as it is; '${{VARIABLE}}' in single \
                  quotes would keep it out of the file"

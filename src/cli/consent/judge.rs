@@ -27,9 +27,17 @@ impl Consent<'_> {
     }
 
     /// Whether a tool was accepted and is to be held to that, and the tools were not looked at since
-    /// the connection was opened, or said to have changed.
+    /// the connection was opened, or said to have changed, or too long ago.
     pub(in crate::cli) fn holds(&self, tool: &str) -> bool {
-        !self.looked && self.is_accepted(tool)
+        !self.looks.count() && self.is_accepted(tool)
+    }
+
+    /// The same while other calls are under way: strictly it makes no difference.
+    pub(in crate::cli) fn holds_meanwhile(&self, tool: &str) -> bool {
+        match self.mode {
+            Mode::Strict => self.holds(tool),
+            _ => !self.looks.count_meanwhile() && self.is_accepted(tool),
+        }
     }
 
     /// Whether a tool was accepted and is to be held to that.
@@ -41,7 +49,7 @@ impl Consent<'_> {
     /// The number of the connection on which the tools were looked at; `None` where that did not
     /// matter, since a list was at hand.
     pub(in crate::cli) fn looked_on(&self) -> Option<u32> {
-        self.looked_on.filter(|_| self.looked)
+        self.looks.connection()
     }
 
     /// The tools that the server is held to.
@@ -51,9 +59,9 @@ impl Consent<'_> {
     }
 
     /// Whether everything is to be looked at before anything is asked of the server, and was not
-    /// yet.
+    /// yet, or too long ago.
     pub(in crate::cli) fn wants_everything(&self) -> bool {
-        self.is_locked() && !self.looked && !self.looking
+        self.is_locked() && !self.looks.count() && !self.looking
     }
 
     /// Says that a tool is going to be called.

@@ -9,12 +9,14 @@
 //! ```
 //!
 //! Hardly any request is made for it: what is not at hand is not looked at. But a tool that was
-//! accepted is called only after a look at it, on each connection once, unless a list of tools is at
-//! hand that the server calls good; and `--lock` wants all there is.
+//! accepted is called only after a look at it, on each connection and in each minute once, unless a list
+//! of tools is at hand that the server calls good; and `--lock` wants all there is.
 
 mod bond;
 mod judge;
+mod look;
 mod observe;
+mod place;
 mod publisher;
 mod refusal;
 mod survey;
@@ -26,6 +28,7 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
+use self::look::Looks;
 use super::args::Command;
 use super::args::settings::Trust;
 use super::errors::Error;
@@ -70,10 +73,8 @@ pub(super) struct Consent<'a> {
     pub(super) texts: Texts,
     /// The hash of the list of tools as it came.
     list: Option<Digest>,
-    /// Whether the tools were looked at on this connection, or the server has none to show.
-    looked: bool,
-    /// The number of the connection on which the server was asked for them.
-    looked_on: Option<u32>,
+    /// Looks at the tools, on this connection; one at none where the server has none to show.
+    looks: Looks,
     /// Whether the tools are being looked at.
     pub(super) looking: bool,
     /// Whether a session with the server was open.
@@ -151,8 +152,7 @@ impl<'a> Consent<'a> {
             is_place_revoked: false,
             texts: Texts::default(),
             list: None,
-            looked: false,
-            looked_on: None,
+            looks: Looks::default(),
             looking: false,
             opened: false,
             used: BTreeSet::new(),
@@ -204,9 +204,11 @@ impl<'a> Consent<'a> {
         if self.record.as_ref().is_some_and(is_revoked) && self.enforces {
             return Err(self.revoked());
         }
-        if !self.overrides.args.is_empty() || !self.overrides.env.is_empty() {
-            // More arguments or variables do not make a revoked server a good one.
-            let plain = Overrides { args: Vec::new(), env: Vec::new(), ..self.overrides.clone() };
+        let Overrides { args, env, .. } = &self.overrides;
+        if !args.is_empty() || !env.is_empty() || self.overrides.host().is_some() {
+            // What the command line adds does not make a revoked server a good one.
+            let (args, env, headers) = (Vec::new(), Vec::new(), Vec::new());
+            let plain = Overrides { args, env, headers, ..self.overrides.clone() };
             let known = load(&Key::of(&self.resolved, &plain, self.run.env))?;
             if known.is_some_and(|record| is_revoked(&record)) && self.enforces {
                 // It is the plain one that is to be trusted again.
@@ -263,17 +265,21 @@ impl<'a> Consent<'a> {
         self.refusal.clone()
     }
 
-    /// Makes sure that the trust in the place of a server was not taken back, under whatever name and
-    /// with whatever query.
+    /// Makes sure that the trust in the place of a server, or in the command that starts it, was not
+    /// taken back, under whatever name and with whatever query.
     pub(super) fn check_place(&mut self, server: &Server) -> Result<(), Error> {
-        let Endpoint::Http(endpoint) = &server.endpoint else { return Ok(()) };
-        let place = Key::of_place(endpoint);
-        let record = self.store.load(&place).map_err(|error| refusal::unreadable(&error))?;
-        self.is_place_revoked = record.is_some_and(|record| record.revoked.is_some());
-        match self.is_place_revoked && self.enforces {
-            true => Err(self.revoked_place(&place)),
-            false => Ok(()),
+        for (place, is_plain) in self.places(&server.endpoint).into_iter().zip([false, true]) {
+            let record = self.store.load(&place).map_err(|error| refusal::unreadable(&error))?;
+            self.is_place_revoked |= record.is_some_and(|record| record.revoked.is_some());
+            if self.is_place_revoked && self.enforces {
+                if is_plain {
+                    // It is the plain one that is to be trusted again.
+                    (self.overrides.args, self.overrides.env) = (Vec::new(), Vec::new());
+                }
+                return Err(self.revoked_place(&place));
+            }
         }
+        Ok(())
     }
 
     /// Whether the trust in the server, or in the place where it is, was taken back.
@@ -292,10 +298,11 @@ impl<'a> Consent<'a> {
             return;
         }
         let (mode, approved, attended) = (self.mode, self.approved, self.attended);
-        let (observed, used, list) = (&self.observed, &self.used, self.list);
         let texts = std::mem::take(&mut self.texts);
+        let (observed, used, list) = (&self.observed, &self.used, self.list);
         let saved = self.store.change(&self.key, self.run.env.now(), |record, kept| {
             let before = record.clone();
+            self.tell_apart(record);
             if approved {
                 record.accepted.endpoint.clone_from(&observed.endpoint);
                 record.accepted.command = observed.command;
@@ -393,6 +400,9 @@ fn words(resolved: &Resolved, overrides: &Overrides, env: &Env, value: &str) -> 
     }
     for (name, _) in &overrides.env {
         words.extend(["--env".to_owned(), format!("{name}={value}")]);
+    }
+    if let Some(host) = overrides.host() {
+        words.extend(["--header".to_owned(), format!("Host: {host}")]);
     }
     if let Some(cwd) = &overrides.cwd {
         words.extend(["--cwd".to_owned(), cwd.to_string_lossy().into_owned()]);

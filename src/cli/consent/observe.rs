@@ -1,6 +1,7 @@
 //! What a server shows of itself while it is used.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use super::Consent;
 use crate::auth::TokenRecord;
@@ -19,7 +20,9 @@ impl Consent<'_> {
     /// Takes in that a session with the server is open; false when it must go no further.
     pub(in crate::cli) fn introduced(&mut self, session: &Session) -> bool {
         // Another process may be behind another connection.
-        self.looked &= !self.opened;
+        if self.opened {
+            self.looks.forget();
+        }
         self.opened = true;
         if let Some(tools) = session.about().and_then(|about| about.tools.as_deref()) {
             self.note_shared_tools(tools);
@@ -83,13 +86,18 @@ impl Consent<'_> {
     /// Takes in where the tools are looked at: on the connection with this number, or in a list that is
     /// at hand.
     pub(in crate::cli) fn begin_look(&mut self, connection: Option<u32>) {
-        self.looked_on = connection;
+        self.looks.begin(connection);
     }
 
-    /// Takes in all tools of the server, each as its JSON text.
-    pub(in crate::cli) fn note_tools<'t>(&mut self, tools: impl Iterator<Item = &'t str> + Clone) {
+    /// Takes in all tools of the server, each as its JSON text, from a list that is good for so long by
+    /// the server's word.
+    pub(in crate::cli) fn note_tools<'t>(
+        &mut self,
+        tools: impl Iterator<Item = &'t str> + Clone,
+        good_for: Option<Duration>,
+    ) {
         self.met = true;
-        self.looked = true;
+        self.looks.note(good_for);
         if self.mode == Mode::Off {
             return;
         }
@@ -99,27 +107,23 @@ impl Consent<'_> {
         if self.is_known_list(list) {
             return self.note_known_tools();
         }
-        self.observed.tools = Some(Default::default());
-        // Of tools with one name the first is called. The others may not change unseen.
-        let mut others = Vec::new();
-        for (index, tool) in tools.filter_map(|text| Tool::read(text).ok()).enumerate() {
-            match self.observed.tools.get_or_insert_default().contains_key(&tool.name) {
-                true => others.push((format!("{}#{index}", tool.name), tool)),
-                false => self.note_tool(tool.name.clone(), &tool),
-            }
+        let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for tool in tools.filter_map(|text| Tool::read(text).ok()) {
+            let text = pins::tool_text(tool.as_json());
+            texts.entry(tool.name).or_default().push(text);
         }
-        for (mut name, tool) in others {
-            while self.observed.tools.get_or_insert_default().contains_key(&name) {
-                name.push('#');
-            }
-            self.note_tool(name, &tool);
-        }
+        // Which of several tools with one name the server runs is its secret: together they are one.
+        let texts = texts.into_iter().map(|(name, texts)| (name, pins::text_of_all(texts)));
+        let texts: BTreeMap<String, String> = texts.collect();
+        let hashes = texts.iter().map(|(name, text)| (name.clone(), Digest::of(text.as_bytes())));
+        self.observed.tools = Some(hashes.collect());
+        self.texts.tools.extend(texts);
         self.tell_news();
     }
 
     /// Takes in that the server does not list its tools: if it did, they are not there any more.
     pub(in crate::cli) fn note_no_list(&mut self) {
-        self.looked = true;
+        self.looks.note(None);
         if self.accepted_tools().is_some() {
             self.observed.tools = Some(Default::default());
         }
@@ -144,7 +148,7 @@ impl Consent<'_> {
     fn note_shared_tools(&mut self, tools: &str) {
         let is_known = |list: &Digest| self.is_known_list(*list);
         if tools.parse().ok().as_ref().is_some_and(is_known) && self.mode != Mode::Off {
-            self.looked = true;
+            self.looks.note_others();
             self.note_known_tools();
         }
     }
@@ -162,14 +166,7 @@ impl Consent<'_> {
 
     /// Takes in that the tools are not what they were.
     pub(in crate::cli) fn note_changed_list(&mut self) {
-        self.looked = false;
-    }
-
-    fn note_tool(&mut self, name: String, tool: &Tool) {
-        let text = pins::tool_text(tool.as_json());
-        let hash = Digest::of(text.as_bytes());
-        self.observed.tools.get_or_insert_default().insert(name.clone(), hash);
-        self.texts.tools.insert(name, text);
+        self.looks.forget();
     }
 
     /// Takes in who issued the token that the server gets, and what it allows.
@@ -191,7 +188,7 @@ impl Consent<'_> {
 
     /// Whether the list of tools was not looked at, and should be if it is at hand.
     pub(in crate::cli) fn wants_tools(&self) -> bool {
-        !self.looked && self.mode != Mode::Off
+        !self.looks.count() && self.mode != Mode::Off
     }
 }
 

@@ -14,8 +14,9 @@ use crate::trust::pins::{
     Verdict,
 };
 
-/// How many lines of differences are shown.
+/// How many lines of differences are shown, and of those that do not stop the command.
 const LINES: usize = 200;
+const LINES_OF_NEWS: usize = 20;
 
 /// What is known to tell about a difference, in words.
 #[derive(Debug)]
@@ -38,11 +39,20 @@ impl Both {
         &self,
         changes: impl Iterator<Item = &'c Change>,
     ) -> Vec<String> {
+        self.first_lines(changes, LINES)
+    }
+
+    /// The first so many of them, and how many more there are.
+    fn first_lines<'c>(
+        &self,
+        changes: impl Iterator<Item = &'c Change>,
+        most: usize,
+    ) -> Vec<String> {
         let mut lines: Vec<_> =
             changes.flat_map(|change| pins::lines(change, self.sides())).collect();
-        if LINES < lines.len() {
-            let more = lines.len() - LINES;
-            lines.truncate(LINES);
+        if most < lines.len() {
+            let more = lines.len() - most;
+            lines.truncate(most);
             lines.push(format!("… ({more} lines more)"));
         }
         lines
@@ -208,7 +218,8 @@ impl Consent<'_> {
             return None;
         }
         let both = self.both();
-        let lines = both.lines(news.iter().map(|(change, _)| change)).join("\n");
+        let news_of = news.iter().map(|(change, _)| change);
+        let lines = both.first_lines(news_of, LINES_OF_NEWS).join("\n");
         let is_pending = news.iter().any(|(_, action)| *action == Action::Warn);
         let how = match is_pending && !self.is_locked() {
             true => format!("\nto accept it: {}", self.command("trust accept", &[])),

@@ -19,7 +19,7 @@ impl Contact<'_> {
         match Catalog::fetch(self).await {
             Ok(_) => {}
             Err(error) if listing::is_unlisted(&error) => {
-                self.watcher.consent.note_tools(std::iter::empty());
+                self.watcher.consent.note_tools(std::iter::empty(), None);
             }
             Err(error) => return Err(error),
         }
@@ -74,7 +74,7 @@ impl Contact<'_> {
         match Catalog::get(self).await {
             Ok(_) => {}
             Err(error) if listing::is_unlisted(&error) => {
-                self.watcher.consent.note_tools(std::iter::empty());
+                self.watcher.consent.note_tools(std::iter::empty(), None);
             }
             Err(error) => return Err(self.watcher.consent.unlooked(None, error)),
         }
@@ -122,6 +122,7 @@ impl Consent<'_> {
         let texts = self.texts.clone();
         let saved = self.store.change(&self.key, self.run.env.now(), |record, kept| {
             let before = record.clone();
+            self.tell_apart(record);
             record.learn(observed, Mode::Strict, &Use::new());
             record.list = list.or(record.list);
             kept.settle(texts, &record.accepted, record.seen.as_ref());

@@ -20,9 +20,11 @@ pub(in crate::cli) fn nothing(word: &str, place: &Place, found: &Findings) -> Er
     let is_broken = |miss: &Miss| matches!(miss, Miss::Malformed(_));
     let misses = || found.tried.iter().filter_map(|tried| tried.miss.as_ref());
     let is_one = matches!(place, Place::Document(_) | Place::File(_));
+    let may_pass = misses().any(Miss::may_pass);
     let is_protected = |miss: &Miss| matches!(miss, Miss::Status(401 | 403));
     let exit = match is_one {
-        true if misses().any(is_broken) => Exit::Protocol,
+        // There is a document, and to ask again makes no other one of it.
+        _ if misses().any(is_broken) && !may_pass => Exit::Protocol,
         true if misses().any(is_protected) => Exit::Auth,
         _ => Exit::Unreachable,
     };
@@ -38,7 +40,7 @@ pub(in crate::cli) fn nothing(word: &str, place: &Place, found: &Findings) -> Er
         };
     }
     let error = Error::new(exit, text).phase(Phase::Connect).sent(Sent::No);
-    let error = error.retryable(exit == Exit::Unreachable && misses().any(Miss::may_pass));
+    let error = error.retryable(exit == Exit::Unreachable && may_pass);
     let is_plain = |miss: &Miss| matches!(miss, Miss::Failed(FetchError::NotEncrypted(_)));
     match place {
         _ if misses().any(is_plain) => error.hint("--allow-http asks without encryption"),

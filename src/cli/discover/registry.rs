@@ -46,6 +46,12 @@ pub(super) async fn listed(
     for deleted in listed.iter().filter(|one| !usable(one)) {
         run.warn(&format!("{} was deleted from the registry", visible(deleted.claim.shown_name())));
     }
+    for one in &listed {
+        if let Status::Other(status) = &one.status {
+            let (name, status) = (visible(one.claim.shown_name()), visible(status));
+            run.warn(&format!("the registry calls {name} \"{status}\", which is not known"));
+        }
+    }
     let candidates = listed.iter().filter(usable).map(Listed::candidate).collect();
     Ok(Findings { candidates, tried: documents.tried(), notes: Vec::new() })
 }

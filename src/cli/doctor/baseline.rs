@@ -109,7 +109,7 @@ impl Draft {
 
     /// Puts them into a file, in place of what was there.
     pub(super) fn write(&self, run: &Run<'_>, path: &Path) -> Result<(), Error> {
-        output::replace(&run.env.absolute(path), self.text.as_bytes())
+        output::replace(&run.env.absolute(path), run.redaction.apply(&self.text).as_bytes())
     }
 }
 

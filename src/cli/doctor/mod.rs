@@ -59,8 +59,7 @@ pub(super) async fn run(
     let (root, _) = signed::root(run, None)?;
     // It signs what goes to the server; kept until the end, because it holds the token.
     let authorizer = contact.loaded_authorizer(&server)?;
-    let mut secrets = contact.secrets();
-    secrets.extend(authorizer.iter().flat_map(|authorizer| authorizer.secrets()));
+    run.redaction.know(authorizer.iter().flat_map(|authorizer| authorizer.secrets()));
     let sse = matches!(server, Server::Sse(_));
     let target = match server {
         Server::Http(target) | Server::Sse(target) => Target::Http(Box::new(target)),
@@ -83,7 +82,7 @@ pub(super) async fn run(
         connections: doctor.sticky.unwrap_or(CONNECTIONS),
         only: doctor.only.clone(),
         root: Arc::new(root),
-        secrets,
+        secrets: run.redaction.secrets(),
     };
     let examined = examine(run, doctor, baseline, target, options).await;
     examined.map_err(|error| contact.without_secrets(error).server(contact.server.name.clone()))

@@ -129,7 +129,11 @@ fn examples_are_command_lines_that_parse() {
 
 #[test]
 fn the_version_is_told_to_people_and_programs() {
-    assert_eq!(version(), format!("mcpmini {}\n", env!("CARGO_PKG_VERSION")));
+    let text = version();
+    let words: Vec<&str> = text.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert_eq!(words, ["mcpmini", "protocols", "target", "features"]);
+    let first = format!("mcpmini {}\n", env!("CARGO_PKG_VERSION"));
+    assert!(text.starts_with(&first) && text.contains("protocols 20"), "{text}");
     let line = version_json();
     assert_eq!(json::validate(&line), Ok(()));
     assert!(line.contains("\"protocols\":[\"2026-07-28\","));

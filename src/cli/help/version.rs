@@ -17,9 +17,12 @@ const FEATURES: &[&str] = &[
     "sigstore",
 ];
 
-/// `mcpmini 0.1.0`
+/// `mcpmini 0.1.0`, and on further lines what is built in.
 pub fn version() -> String {
-    format!("mcpmini {VERSION}\n")
+    let protocols: Vec<_> = Revision::all().iter().rev().map(|revision| revision.date).collect();
+    let (protocols, features) = (protocols.join(" "), FEATURES.join(" "));
+    let target = target();
+    format!("mcpmini {VERSION}\nprotocols {protocols}\ntarget {target}\nfeatures {features}\n")
 }
 
 /// One line of JSON: version, protocol revisions with the newest first, target, features.

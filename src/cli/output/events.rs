@@ -15,7 +15,7 @@ pub(in super::super) fn write(run: &Run<'_>, name: &str, members: &[(&str, &str)
 
 /// Writes the event that ends a run with an error.
 pub(in super::super) fn write_error(run: &Run<'_>, error: &Error) {
-    write(run, "error", &[("error", &error.json())]);
+    write(run, "error", &[("error", &run.redaction.error(error.clone()).json())]);
 }
 
 /// An event as a line.

@@ -17,6 +17,7 @@ use super::args::Format;
 use super::args::choices::ServerStderr;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
+use super::redaction::is_ours;
 use super::run::Run;
 use super::terminal::{Stream, Unwritten, strip_controls};
 use crate::protocol::bytes::find_either;
@@ -40,6 +41,9 @@ pub(super) fn check(run: &Run<'_>) -> Result<(), Error> {
 /// Writes an answer, whole: to `--out`, or to standard output. A terminal gets no control
 /// characters, which a server could use to steer it; a pipe or a file gets every byte.
 pub(super) fn write(run: &Run<'_>, bytes: &[u8]) -> Result<(), Error> {
+    let own = is_ours(run.command()).then(|| String::from_utf8_lossy(bytes));
+    let own = own.as_deref().map(|text| run.redaction.apply(text));
+    let bytes = own.as_ref().map_or(bytes, |text| text.as_bytes());
     if let Some(path) = &run.globals.out {
         return file::replace(&run.env.absolute(path), bytes);
     }
@@ -60,6 +64,7 @@ fn written(run: &Run<'_>, written: Result<(), Unwritten>) -> Result<(), Error> {
 
 /// Writes text of our own to standard output as it is, with the sequences that steer a terminal.
 pub(super) fn write_trusted(run: &Run<'_>, text: &str) -> Result<(), Error> {
+    let text = run.redaction.apply(text);
     written(run, Stream::Stdout.write(text.as_bytes(), &|| !run.is_over()))
 }
 

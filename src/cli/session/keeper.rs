@@ -149,13 +149,13 @@ impl<'a> Keeper<'a> {
             Ok(revision) => revision,
             Err(no_result) => return Err(self.explain(no_result)),
         };
+        self.note_start();
         if self.greeting.is_none() {
             let greeting = self.greet().await?;
             let consent = &mut self.contact.watcher.consent;
             consent.greet(greeting.as_str()).map_err(|error| (error, Fate::Settled))?;
             self.greeting = Some(greeting);
         }
-        self.note_start();
         Ok(revision)
     }
 
@@ -187,9 +187,15 @@ impl<'a> Keeper<'a> {
                 "{name}: the server had ended and was started anew ({starts} times now); what it kept in memory is gone"
             );
             self.contact.run.warn(&text);
-            self.listed.forget();
+            self.forget();
         }
         self.starts = starts;
+    }
+
+    /// What was learnt of the server counts no more: it is another session, perhaps with another server.
+    fn forget(&mut self) {
+        self.greeting = None;
+        self.listed.forget();
     }
 
     fn welcome(&mut self, visitor: Rc<Visitor>, opened: Result<&'static Revision, (Error, Fate)>) {
@@ -279,6 +285,7 @@ impl<'a> Keeper<'a> {
             // Calls have told what became of them.
             Happening::Closed(_) => self.part(),
             Happening::Opened(_) => {
+                self.forget();
                 if let Ok((link, watcher)) = self.contact.link() {
                     link.introduce(watcher);
                 }
@@ -307,8 +314,8 @@ impl<'a> Keeper<'a> {
                 let (error, fate) = self.explain(no_result);
                 visitor.fail(&id, &error, fate);
                 if is_moved {
+                    // The visitor looks at the tools again, and then calls again.
                     self.listed.forget();
-                    self.part();
                 }
             }
         }

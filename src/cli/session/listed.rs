@@ -3,6 +3,8 @@
 //! Programs that share a session hold each tool that they call to what was accepted. One of them
 //! asks for the list; the others are told what stands for it when they join, and need not ask.
 
+use std::time::{Duration, Instant};
+
 use crate::cli::listing;
 use crate::config::Digest;
 use crate::protocol::json::Json;
@@ -13,6 +15,9 @@ use crate::protocol::params::Params;
 /// The longest list that is looked at, in bytes.
 const LONGEST: usize = 8 << 20;
 
+/// For how long a list stands for what the server has. A server need not say that it has changed.
+const LASTS: Duration = Duration::from_secs(60);
+
 /// The list of tools, as far as it has passed.
 #[derive(Debug, Default)]
 pub(super) struct Listed {
@@ -22,8 +27,8 @@ pub(super) struct Listed {
     text: String,
     /// The cursor of the page that goes on from there.
     next: Option<String>,
-    /// What stands for the list, once all of it has come.
-    whole: Option<Digest>,
+    /// What stands for the list, once all of it has come, and when that was.
+    whole: Option<(Digest, Instant)>,
 }
 
 /// A page that is asked for.
@@ -36,9 +41,10 @@ pub(super) struct Page {
 }
 
 impl Listed {
-    /// What stands for the list as it is now.
+    /// What stands for the list as it is now: as it came last, if that is not long ago.
     pub(super) fn digest(&self) -> Option<String> {
-        self.whole.map(|whole| whole.to_string())
+        let whole = self.whole.filter(|(_, came)| came.elapsed() < LASTS);
+        whole.map(|(whole, _)| whole.to_string())
     }
 
     /// A page is asked for.
@@ -66,7 +72,8 @@ impl Listed {
             return self.forget();
         }
         if self.next.is_none() {
-            self.whole = Some(Digest::of(std::mem::take(&mut self.text).as_bytes()));
+            let whole = Digest::of(std::mem::take(&mut self.text).as_bytes());
+            self.whole = Some((whole, Instant::now()));
         }
     }
 
@@ -100,6 +107,16 @@ mod tests {
         assert_eq!(listed.digest(), None);
         take(&mut listed, None, r#"{"tools":[{"name":"a"},{"name":"b"}]}"#);
         assert_eq!(listed.digest(), whole);
+    }
+
+    #[test]
+    fn a_list_does_not_count_for_ever() {
+        let mut listed = Listed::default();
+        take(&mut listed, None, r#"{"tools":[]}"#);
+        assert!(listed.digest().is_some());
+        let (_, came) = listed.whole.as_mut().unwrap();
+        *came = came.checked_sub(LASTS).unwrap();
+        assert_eq!(listed.digest(), None);
     }
 
     #[test]

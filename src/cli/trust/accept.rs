@@ -8,8 +8,8 @@ use crate::cli::contact::Contact;
 use crate::cli::errors::Error;
 use crate::cli::exit::Exit;
 use crate::cli::run::Run;
-use crate::config::{Digest, Endpoint};
-use crate::trust::pins::{Facets, Key, Record, Texts, compare};
+use crate::config::Digest;
+use crate::trust::pins::{Facets, Record, Texts, compare};
 
 /// Accepts what was seen last of a server. It is neither started nor reached: what is accepted is
 /// what was shown.
@@ -51,9 +51,9 @@ pub(super) async fn add(
     let what = described(&current);
     decide(run, consent, "trust add", what.trim_end(), &current, accept).await?;
     let exit = write(consent, &current)?;
-    if let Endpoint::Http(endpoint) = &contact.server.endpoint {
+    if let Some(place) = consent.places(&contact.server.endpoint).first() {
         // Who trusts it anew trusts the place.
-        consent.store.forget(&Key::of_place(endpoint)).map_err(|error| unwritten(&error))?;
+        consent.store.forget(place).map_err(|error| unwritten(&error))?;
     }
     Ok(exit)
 }
@@ -105,6 +105,7 @@ fn write(consent: &Consent<'_>, current: &Facets) -> Result<Exit, Error> {
         if record.seen.is_some() && meanwhile != *current {
             return (false, Some(meanwhile.digest()));
         }
+        consent.tell_apart(record);
         record.accept(current.clone());
         kept.settle(texts, &record.accepted, None);
         (true, None)

@@ -18,11 +18,11 @@ use super::lines::Lines;
 use super::policy;
 use super::run::Run;
 use super::target;
-use crate::config::{self, Endpoint, Overrides};
+use crate::config::{self, Overrides};
 use crate::protocol::json;
 use crate::protocol::message::Sent;
 use crate::protocol::params::Members;
-use crate::trust::pins::{Facets, Key, PinError, Record, State, Store};
+use crate::trust::pins::{Facets, PinError, Record, State, Store};
 
 /// Does what is to be done about trust.
 pub(super) async fn run(
@@ -49,14 +49,16 @@ pub(super) async fn run(
 
 /// Lists the servers that are known. None is started or reached.
 fn list(run: &Run<'_>) -> Result<Exit, Error> {
-    let mut lines = Lines::new(run, &["NAME", "STATE", "BY", "SINCE", "AT"]);
+    let mut lines = Lines::new(run, &["NAME", "STATE", "BY", "SINCE", "AT", "FILE"]);
     let records = Store::new(run.env).list();
     for (index, record) in records.iter().enumerate() {
         // Of a place that is revoked nothing is known; the server there is listed anyway.
         let is_empty = |record: &Record| record.accepted == Facets::default();
         let says_more = |(other, it): (usize, &Record)| {
-            let is_same = it.name == record.name && it.revoked.is_some() && other != index;
-            is_same && (!is_empty(it) || other < index)
+            let starts = it.command_line.as_ref().map(|command| format!("exec:{command}"));
+            let is_same = it.name == record.name || starts.as_ref() == Some(&record.name);
+            let is_other = it.revoked.is_some() && other != index;
+            is_same && is_other && (!is_empty(it) || it.file.is_some() || other < index)
         };
         if record.revoked.is_some() && is_empty(record) && records.iter().enumerate().any(says_more)
         {
@@ -81,18 +83,26 @@ fn row(record: &Record) -> String {
     if let Some(command) = &accepted.command {
         row.push("command", &json::string(&command.to_string()));
     }
+    if let Some(command_line) = &record.command_line {
+        row.push("commandLine", &json::string(command_line));
+    }
+    if let Some(file) = &record.file {
+        row.push("file", &json::string(file));
+    }
     row.push("digest", &json::string(&accepted.digest().to_string()));
     row.finish()
 }
 
 fn columns(run: &Run<'_>, record: &Record) -> Vec<String> {
-    let command = record.accepted.command.map(|command| command.to_string());
+    let hash = || record.accepted.command.map(|command| command.to_string());
+    let command = record.command_line.clone().or_else(hash);
     vec![
         record.name.clone(),
         state(record).word().to_owned(),
         record.consent.word().to_owned(),
         since(run, record),
         record.accepted.endpoint.clone().or(command).unwrap_or_default(),
+        record.file.clone().unwrap_or_default(),
     ]
 }
 
@@ -117,25 +127,34 @@ fn revoke(run: &Run<'_>, word: &str) -> Result<Exit, Error> {
     // No command runs to make up a header that is not sent.
     let overrides = Overrides { dry_run: true, ..target::overrides(run)? };
     let resolved = config::resolve(word, run.env, &overrides).map_err(explain::config)?;
-    let place = match config::expand(&resolved, &overrides, run.env).map(|it| it.endpoint) {
-        Ok(Endpoint::Http(endpoint)) => Some(Key::of_place(&endpoint)),
-        Ok(Endpoint::Stdio(_)) => None,
+    let consent = consent(run, word)?;
+    let places = match config::expand(&resolved, &overrides, run.env) {
+        Ok(server) => consent.places(&server.endpoint),
         Err(error) => {
             run.warn(&format!("it is revoked under this name only, not where it is: {error}"));
-            None
+            Vec::new()
         }
     };
-    let consent = consent(run, word)?;
     let now = run.env.now();
     let seconds = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
-    for key in [Some(&consent.key), place.as_ref()].into_iter().flatten() {
+    // What the command line adds is revoked with it, and nothing without that.
+    for key in [&consent.key].into_iter().chain(places.first()) {
         let revoked = consent.store.change(key, now, |record, _| {
+            if *key == consent.key {
+                consent.tell_apart(record);
+            }
             record.revoked = Some(seconds);
             (true, ())
         });
         revoked.map_err(|error| unwritten(&error))?;
     }
-    run.remark(&format!("{} is not used any more", consent.key.name));
+    let name = &consent.key.name;
+    run.remark(&match places.first() {
+        Some(place) if place.name != *name => {
+            format!("{name} is not used any more, nor is {} under another name", place.name)
+        }
+        _ => format!("{name} is not used any more"),
+    });
     Ok(Exit::Ok)
 }
 

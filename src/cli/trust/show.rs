@@ -106,9 +106,10 @@ pub(super) async fn diff(run: &Run<'_>, contact: &mut Contact<'_>) -> Result<Exi
             output::write(run, text.as_bytes())?;
         }
     }
-    if consent.state() != Some(State::Changed) {
-        return Ok(Exit::Ok);
-    }
-    let error = consent.error("it is not what was accepted".to_owned());
-    Err(error.hint(format!("if that is right: {command}")))
+    let what = match consent.state() {
+        Some(State::Changed) => "it is not what was accepted",
+        Some(State::Incomplete) => "not all of it was ever accepted",
+        _ => return Ok(Exit::Ok),
+    };
+    Err(consent.error(what.to_owned()).hint(format!("if that is right: {command}")))
 }

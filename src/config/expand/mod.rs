@@ -4,6 +4,7 @@
 //! This reads variables and files, and it runs commands where the user's own file says so. Whoever
 //! calls it has made sure that the definition is approved.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -50,15 +51,35 @@ pub fn expand(
     })
 }
 
+/// What a text of a definition means at this time, to be compared with what it means at another:
+/// references are followed. Those to `HOME` and `PWD` stay: whose home it is decides which files say
+/// what is trusted, and where one is, the user knows.
+pub fn meaning<'t>(resolved: &Resolved, env: &Env, text: &'t str) -> Cow<'t, str> {
+    if resolved.origin == Origin::CommandLine || !text.contains("${") {
+        return Cow::Borrowed(text);
+    }
+    let lookup = Lookup { resolved, env, runs_commands: false };
+    Cow::Owned(lookup.text_but(text, |name| matches!(name, "HOME" | "PWD")))
+}
+
+/// The variables that the file of a definition sets, named by `template`; none where it cannot be read,
+/// which whoever makes use of it is told.
+pub fn file_variables(resolved: &Resolved, env: &Env, template: &str) -> Vec<(String, Secret)> {
+    let lookup = Lookup { resolved, env, runs_commands: false };
+    let Ok((_, text)) = lookup.env_file(template) else { return Vec::new() };
+    let variables = env_file::parse(&text).unwrap_or_default().into_iter();
+    variables.map(|(name, value)| (name, Secret::new(value))).collect()
+}
+
 /// The key under which things are remembered about a server that is used with these flags. More
-/// arguments make another server.
+/// arguments, and another `Host`, make another server.
 pub fn identity(resolved: &Resolved, overrides: &Overrides) -> Digest {
-    if overrides.args.is_empty() {
+    if overrides.args.is_empty() && overrides.host().is_none() {
         return resolved.identity();
     }
     let mut whole = resolved.identity().hex();
-    for argument in &overrides.args {
-        json::push_string(&mut whole, argument);
+    for word in overrides.args.iter().map(String::as_str).chain(overrides.host()) {
+        json::push_string(&mut whole, word);
     }
     Digest::of(whole.as_bytes())
 }

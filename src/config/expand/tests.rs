@@ -363,4 +363,10 @@ fn the_identity_changes_with_arguments_and_not_with_secrets() {
     };
     assert_ne!(identity(more(&["a"])), plain);
     assert_ne!(identity(more(&["a", "b"])), identity(more(&["a b"])));
+    let header = |name: &str| {
+        let headers = vec![(name.to_owned(), "other".into())];
+        let overrides = Overrides { headers, ..Overrides::default() };
+        world.server(USER, r#"{"url": "https://h/"}"#, &overrides).unwrap().identity
+    };
+    assert_ne!(header("HOST"), header("X-Token"));
 }

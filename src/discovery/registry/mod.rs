@@ -69,7 +69,7 @@ pub struct Listed {
 }
 
 /// Whether a server may be used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Status {
     /// It may.
     Active,
@@ -77,6 +77,21 @@ pub enum Status {
     Deprecated,
     /// It must not: it was spam, or worse.
     Deleted,
+    /// The registry says something of it that is not known here.
+    Other(String),
+}
+
+impl Status {
+    /// What a registry says; one that says nothing has no reason to.
+    fn read(said: Option<&Value>) -> Status {
+        let Some(said) = said else { return Status::Active };
+        match said.as_str().map(str::to_ascii_lowercase).as_deref() {
+            Some("active") => Status::Active,
+            Some("deprecated") => Status::Deprecated,
+            Some("deleted") => Status::Deleted,
+            _ => Status::Other(said.as_str().map_or_else(|| said.to_string(), str::to_owned)),
+        }
+    }
 }
 
 /// Looks a server up. Registries of the first API are asked in its way when they do not know the new
@@ -170,21 +185,11 @@ pub fn read(document: Document) -> Listed {
         object(meta, &[ABOUT]).cloned()
     };
     let about = about(&document.object).or_else(|| about(server)).unwrap_or_default();
-    let status = text(&about, &["status"]).or_else(|| text(server, &["status"]));
+    let status = Status::read(about.get("status").or_else(|| server.get("status")));
     let packages = server.get("packages").and_then(Value::as_array);
     let packages = packages.into_iter().flatten().filter_map(Value::as_object);
     let packages: Vec<Package> = packages.filter_map(Package::read).collect();
     let mut claim = of_registry(server);
     claim.hints.packages = packages.iter().map(|it| it.kind.word().to_owned()).collect();
-    Listed {
-        claim,
-        packages,
-        status: match status.as_deref() {
-            Some("deleted") => Status::Deleted,
-            Some("deprecated") => Status::Deprecated,
-            _ => Status::Active,
-        },
-        status_message: text(&about, &["statusMessage"]),
-        document,
-    }
+    Listed { claim, packages, status, status_message: text(&about, &["statusMessage"]), document }
 }

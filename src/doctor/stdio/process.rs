@@ -192,7 +192,10 @@ impl Process {
                 self.lines.filled(length);
                 self.take_lines();
             }
-            Came::Complaint(0) => self.stderr = None,
+            Came::Complaint(0) => {
+                self.copy.finish().await;
+                self.stderr = None;
+            }
             Came::Complaint(length) => {
                 self.complained = self.complained.saturating_add(length);
                 let room = KEPT.saturating_sub(self.complaints.len()).min(length);

@@ -49,6 +49,8 @@ pub(super) struct OpenCall {
     sent: bool,
     /// Whether the session was lost under this call once.
     pub(super) reopened: bool,
+    /// How often the session had been opened anew when the request under way was sent.
+    pub(super) reopenings: u32,
     /// The error that answered it, as long as it is open whether that says something about the era.
     pub(super) doubted: Option<ErrorObject>,
     /// How often it was refused for want of credentials.
@@ -78,6 +80,7 @@ impl Session {
             streaming: false,
             sent: false,
             reopened: false,
+            reopenings: 0,
             doubted: None,
             refusals: 0,
             credentials: 0,
@@ -145,6 +148,7 @@ impl Session {
                 open.call = call;
                 (open.request, open.sent, open.streaming) = (Some(id), true, false);
                 open.credentials = self.parked.credentials;
+                open.reopenings = self.stage.reopenings;
             }
             self.rearm(ticket, now);
         }

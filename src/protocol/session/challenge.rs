@@ -49,12 +49,17 @@ impl Session {
     /// There are other credentials: sends everything again that was refused.
     pub fn retry(&mut self, now: Instant) {
         self.parked.credentials += 1;
+        let mut opening = None;
         for (purpose, _) in std::mem::take(&mut self.parked.requests) {
             match purpose {
-                Purpose::Discover | Purpose::Initialize => self.reopen_after_refusal(purpose, now),
+                Purpose::Discover | Purpose::Initialize => opening = Some(purpose),
                 Purpose::SetLogLevel => self.handle_log_level(None),
                 Purpose::Call(ticket) => self.ready.push_back(ticket),
             }
+        }
+        // Now that all calls wait that may be bound to the session that was.
+        if let Some(purpose) = opening {
+            self.reopen_after_refusal(purpose, now);
         }
         if std::mem::take(&mut self.parked.notice) {
             self.open_anew(now);

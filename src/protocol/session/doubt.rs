@@ -47,7 +47,12 @@ impl Session {
         let Some(error) = open.doubted.take() else { return false };
         let repeatable = method::facts(&open.call.method).repeatable;
         if revision.era == Era::Legacy && (repeatable || rejects(&error)) {
-            return false;
+            // The server has opened another session since, perhaps with other tools.
+            let is_bound = open.call.bound;
+            if is_bound {
+                self.fail(ticket, Failure::Reopened);
+            }
+            return is_bound;
         }
         self.close_call(ticket);
         self.emit(Event::Answered(ticket, Err(error)));

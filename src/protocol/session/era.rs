@@ -25,6 +25,8 @@ pub(super) struct Stage {
     proposed: Vec<&'static str>,
     /// Whether the modern era is certain: the server answered in its way.
     pub(super) proven: bool,
+    /// How often the session was opened anew.
+    pub(super) reopenings: u32,
 }
 
 #[derive(Debug)]
@@ -60,6 +62,7 @@ impl Stage {
             probe: Probe::Unsent,
             proposed: Vec::new(),
             proven: false,
+            reopenings: 0,
         }
     }
 
@@ -150,10 +153,19 @@ impl Session {
         }
     }
 
-    /// The session is to be opened once more, and has as much time for it as the first time.
+    /// The session is to be opened once more, and has as much time for it as the first time. Calls that
+    /// wait and are bound to the session that was fail, unless they have an answer already (see
+    /// [`Session::settle_doubt`]).
     pub(super) fn begin_anew(&mut self, now: Instant) {
         self.stage.start_by = self.profile.start_timeout.map(|limit| now + limit);
         self.stage.proposed.clear();
+        self.stage.reopenings += 1;
+        let is_bound = |ticket: &Ticket| {
+            let open = self.calls.get(ticket);
+            open.is_some_and(|it| it.call.bound && it.doubted.is_none())
+        };
+        let bound: Vec<Ticket> = self.ready.iter().copied().filter(is_bound).collect();
+        bound.into_iter().for_each(|ticket| self.fail(ticket, Failure::Reopened));
     }
 
     fn open(&mut self, revision: &'static Revision, greeting: Option<Json>) {
@@ -362,22 +374,22 @@ impl Session {
     /// bound to the old one.
     fn reopen(&mut self, ticket: Ticket, now: Instant) -> bool {
         let Some(open) = self.calls.get_mut(&ticket) else { return false };
-        let Step::Ready(revision) = self.stage.step else {
-            let bound = open.call.bound;
-            if bound {
-                self.fail(ticket, Failure::Reopened);
-            }
-            return bound;
+        let revision = match self.stage.step {
+            Step::Ready(revision) if open.reopenings == self.stage.reopenings => Some(revision),
+            // Another call was told before this one.
+            _ => None,
         };
+        if open.call.bound && revision.is_none() {
+            self.fail(ticket, Failure::Reopened);
+            return true;
+        }
         if std::mem::replace(&mut open.reopened, true) {
             return false;
         }
         self.requeue(ticket);
+        let Some(revision) = revision else { return true };
         self.begin_anew(now);
         self.initialize(revision);
-        let is_bound = |ticket: &Ticket| self.calls.get(ticket).is_some_and(|it| it.call.bound);
-        let bound: Vec<Ticket> = self.ready.iter().copied().filter(is_bound).collect();
-        bound.into_iter().for_each(|ticket| self.fail(ticket, Failure::Reopened));
         true
     }
 }

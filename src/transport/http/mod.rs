@@ -26,6 +26,7 @@ mod head;
 mod listen;
 mod messages;
 pub(super) mod outcome;
+mod page;
 mod preview;
 pub(super) mod refusal;
 

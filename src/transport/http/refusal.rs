@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use super::endpoint::Endpoint;
+use super::page;
 use crate::net::Reply;
 use crate::protocol::jsonrpc::decode::Decoded;
 use crate::protocol::jsonrpc::{ErrorObject, Limits, Message, decode};
@@ -77,8 +78,15 @@ fn text(body: &[u8], reply: &Reply) -> String {
     let text = String::from_utf8_lossy(&body[..body.len().min(LONGEST_TEXT)]);
     // A character that was cut in two is no bad character of the server's.
     let text = if body.len() > LONGEST_TEXT { text.trim_end_matches('\u{fffd}') } else { &text };
+    let reason = || reply.status.canonical_reason().unwrap_or("no reason given").to_owned();
+    if page::is_page(reply.header("content-type"), text) {
+        return match page::title(&String::from_utf8_lossy(body)) {
+            Some(title) => format!("{}, a page with the title \"{title}\"", reason()),
+            None => format!("{}, a page without a title", reason()),
+        };
+    }
     match text.trim() {
-        "" => reply.status.canonical_reason().unwrap_or("no reason given").to_owned(),
+        "" => reason(),
         text => text.to_owned(),
     }
 }

@@ -12,6 +12,7 @@
 //! patience, and so does everything else in its process group (2025-11-25, Lifecycle, Shutdown).
 
 mod child;
+mod hiding;
 mod lifeline;
 mod stderr;
 

@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use futures_lite::future;
 
+use super::hiding::Hiding;
+use crate::env::Secret;
 use crate::env::streams::{Unwritten, strip_controls, write_now};
 use crate::reactor::queue::{self, Receiver, Sender};
 use crate::reactor::{Reader, Timer};
@@ -24,8 +26,8 @@ pub enum StderrPolicy {
     Quiet,
     /// Show the last lines when a call fails.
     Tail,
-    /// Copy it to our own standard error as it comes.
-    Inherit,
+    /// Copy it to our own standard error as it comes, without these.
+    Inherit(Vec<Secret>),
     /// Append it to a file.
     File(PathBuf),
 }
@@ -47,7 +49,7 @@ pub(crate) struct Copy(Option<Sink>);
 
 #[derive(Debug)]
 enum Sink {
-    Own,
+    Own(Hiding),
     File(File),
 }
 
@@ -56,7 +58,7 @@ impl Copy {
     pub(crate) fn new(policy: &StderrPolicy) -> Copy {
         Copy(match policy {
             StderrPolicy::Quiet | StderrPolicy::Tail => None,
-            StderrPolicy::Inherit => Some(Sink::Own),
+            StderrPolicy::Inherit(secrets) => Some(Sink::Own(Hiding::new(secrets))),
             // What cannot be written is lost; a log file is no reason to fail a call.
             StderrPolicy::File(path) => {
                 let open = OpenOptions::new().append(true).create(true).mode(0o600).open(path);
@@ -69,11 +71,19 @@ impl Copy {
     pub(crate) async fn push(&mut self, chunk: &[u8]) {
         let is_kept = match &mut self.0 {
             None => true,
-            Some(Sink::Own) => copy_to_own(chunk).await.is_ok(),
+            Some(Sink::Own(hiding)) => copy_to_own(&hiding.pass(chunk)).await.is_ok(),
             Some(Sink::File(file)) => file.write_all(chunk).is_ok(),
         };
         if !is_kept {
             self.0 = None;
+        }
+    }
+
+    /// Adds what was held back, at the end.
+    pub(crate) async fn finish(&mut self) {
+        if let Some(Sink::Own(hiding)) = &mut self.0 {
+            // Who does not read any more does not miss it.
+            let _ = copy_to_own(&hiding.rest()).await;
         }
     }
 }
@@ -96,6 +106,7 @@ impl Stderr {
         let mut copy = self.copy.take();
         while let Ok(chunk) = pipe.read_some().await {
             if chunk.is_empty() {
+                copy.finish().await;
                 break;
             }
             copy.push(&chunk).await;

@@ -1,11 +1,12 @@
 //! The hash of a command: all that decides what runs.
 
+use std::borrow::Cow;
 use std::path::Path;
 
-use crate::config::program::{follows_directory, is_interpreter};
+use crate::config::program::{follows_directory, is_interpreter, naming_code};
 use crate::config::steering::chooses_code;
-use crate::config::{Digest, Origin, Overrides, Resolved, StdioTarget};
-use crate::env::Env;
+use crate::config::{Digest, Origin, Overrides, Resolved, StdioTarget, file_variables, meaning};
+use crate::env::{Env, Secret};
 use crate::protocol::{exact, json};
 
 /// The hash of a command: the program, its arguments, its directory, and where its variables are
@@ -44,6 +45,59 @@ pub(super) fn command(target: &StdioTarget, overrides: &Overrides, place: Option
     }
     let members = members.iter().map(|(name, value)| (*name, value.as_str()));
     Digest::of(exact::object(members).as_bytes())
+}
+
+/// A command as its definition means it at this time: which program is run, its script, and the values
+/// of variables that choose code, whatever references or files they are written with. What its other arguments
+/// refer to may be secret, and stays a reference. Its directory counts where it decides what runs.
+pub(super) fn meant<'t>(
+    resolved: &Resolved,
+    target: &'t StdioTarget,
+    env: &Env,
+) -> Cow<'t, StdioTarget> {
+    let refers = |text: &String| text.contains("${");
+    let is_plain = target.env_file.is_none()
+        && !refers(&target.command)
+        && !target.args.iter().any(refers)
+        && !target.cwd.as_ref().is_some_and(refers)
+        && !target
+            .env
+            .iter()
+            .any(|(name, value)| chooses_code(name) && value.expose().contains("${"));
+    if is_plain {
+        return Cow::Borrowed(target);
+    }
+    let follow = |text: &mut String| *text = meaning(resolved, env, text).into_owned();
+    let mut meant = target.clone();
+    follow(&mut meant.command);
+    let words = [std::slice::from_ref(&meant.command), &meant.args].concat();
+    let count = naming_code(&words).saturating_sub(1);
+    meant.args.iter_mut().take(count).filter(|word| !is_assignment(word)).for_each(follow);
+    if let Some(cwd) = &mut meant.cwd
+        && (is_relative(&meant.command) || follows_directory(&words))
+    {
+        follow(cwd);
+    }
+    for (name, value) in &mut meant.env {
+        // What a command prints is not known before it runs.
+        if chooses_code(name) && !value.expose().starts_with('!') {
+            *value = Secret::new(meaning(resolved, env, value.expose()).into_owned());
+        }
+    }
+    // Those of a definition count before those of its file.
+    let file = target.env_file.as_ref().map(|file| file_variables(resolved, env, file));
+    let is_new = |name: &String| !target.env.iter().any(|(other, _)| other == name);
+    let steering =
+        file.into_iter().flatten().filter(|(name, _)| chooses_code(name) && is_new(name));
+    meant.env.extend(steering);
+    Cow::Owned(meant)
+}
+
+/// Whether a word gives a variable a value, which may be a secret, as `env` takes them.
+fn is_assignment(word: &str) -> bool {
+    let is_name =
+        |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    word.split_once('=').is_some_and(|(name, _)| is_name(name) && !chooses_code(name))
 }
 
 /// The directory that decides what a command means, if one does: that of the file, where the program
@@ -102,7 +156,6 @@ fn runs_relative(target: &StdioTarget) -> bool {
 mod tests {
     use super::*;
     use crate::config::resolve;
-    use crate::env::Secret;
     use crate::store::scratch::Scratch;
 
     #[test]

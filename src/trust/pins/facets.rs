@@ -147,6 +147,20 @@ pub fn tool_text(definition: &str) -> String {
     exact::object(counts.map(|(name, value)| (name.as_ref(), *value)))
 }
 
+/// The text of all tools of a list that have the same name: of one alone its own, else that of the
+/// first, with the others in members that no tool has.
+pub fn text_of_all(texts: Vec<String>) -> String {
+    let [first, others @ ..] = &texts[..] else { return String::new() };
+    if others.is_empty() {
+        return texts.into_iter().next().unwrap_or_default();
+    }
+    let places: Vec<_> = (2..).map(|place: usize| format!("#{place}")).take(others.len()).collect();
+    let own: Vec<_> = scan::members(first).collect();
+    let own = own.iter().map(|(name, value)| (name.as_ref(), *value));
+    let others = places.iter().zip(others).map(|(place, text)| (place.as_str(), text.as_str()));
+    exact::object(own.chain(others))
+}
+
 /// What a server says it can do, flat: `tools`, `tools.listChanged`, `extensions.x/y`. What is false
 /// it cannot do. `declared` is the JSON text of its `capabilities`.
 pub fn capabilities(declared: &str) -> BTreeSet<String> {

@@ -1,12 +1,14 @@
 //! Which server a pin is about.
 
+use std::borrow::Cow;
 use std::path::Path;
 
-use crate::config::{Digest, HttpTarget, Overrides, Resolved, Target};
+use crate::config::{Digest, HttpTarget, Overrides, Resolved, Target, meaning};
 use crate::env::Env;
 use crate::protocol::json;
+use crate::protocol::mask;
 
-use super::command::{command, place};
+use super::command::{command, meant, place};
 use super::facets::Facets;
 
 /// Which server a pin is about: the name that a file gives it, or else its address or its command
@@ -20,8 +22,8 @@ pub struct Key {
 }
 
 impl Key {
-    /// The key of a server that is used with these flags. More arguments or variables make another
-    /// server: it may well have other tools.
+    /// The key of a server that is used with these flags. More arguments or variables, and another
+    /// `Host`, make another server: it may well have other tools.
     pub fn of(resolved: &Resolved, overrides: &Overrides, env: &Env) -> Key {
         Key::new(resolved, overrides, env, None)
     }
@@ -44,6 +46,7 @@ impl Key {
         };
         parts.extend(overrides.args.iter().cloned());
         parts.extend(overrides.env.iter().map(|(name, _)| format!("{name}=")));
+        parts.extend(overrides.host().map(|host| format!("Host: {host}")));
         let text: String = parts.iter().map(|part| json::string(part)).collect();
         let mut file = Digest::of(text.as_bytes()).hex();
         // 128 bits are enough to tell servers apart.
@@ -51,7 +54,8 @@ impl Key {
         let name = match &resolved.definition.target {
             // A query may hold a secret, and a name is written into files.
             Target::Http(target) if !resolved.is_stored => address(&target.url),
-            _ => resolved.name.clone(),
+            // So may a command.
+            _ => mask::server(&resolved.name).into_owned(),
         };
         Key { file, name }
     }
@@ -71,8 +75,9 @@ pub fn of_server(
     (Key::new(resolved, overrides, env, command), facets)
 }
 
-/// What is known of a server before it is started or reached: the facets of its definition.
-/// References to variables stay references, so that no secret gets into a pin.
+/// What is known of a server before it is started or reached: the facets of its definition. Where
+/// references say which host is reached or which code is started, what they stand for counts; all
+/// others stay references, so that no secret gets into a pin.
 /// What the command line adds counts as if it stood in the definition. `lock` is the lock file that
 /// this is for.
 pub fn of_definition(
@@ -84,31 +89,54 @@ pub fn of_definition(
     match &resolved.definition.target {
         Target::Stdio(target) => {
             let place = place(resolved, target, overrides, env, lock);
-            let command = command(target, overrides, place.as_deref());
+            let command = command(&meant(resolved, target, env), overrides, place.as_deref());
             Facets { command: Some(command), ..Facets::default() }
         }
         Target::Http(target) => {
-            let endpoint = match lock {
-                Some(_) => address_and_more(target, overrides),
-                None => address(&target.url),
-            };
+            let mut endpoint = meant_address(resolved, target, overrides, env);
+            if lock.is_some() {
+                push_query(&mut endpoint, &target.url);
+            }
             Facets { endpoint: Some(endpoint), ..Facets::default() }
         }
     }
 }
 
-/// Where requests go, for a lock file: with a hash of the query and of `Host`, which both choose who
-/// answers, if there are such.
-fn address_and_more(target: &HttpTarget, overrides: &Overrides) -> String {
-    let address = address(&target.url);
-    let url = target.url.split('#').next().unwrap_or_default();
-    let query = url.split_once('?').map(|(_, query)| query);
-    let headers = target.headers.iter().chain(&overrides.headers);
-    let hosts = headers.filter(|(name, _)| name.eq_ignore_ascii_case("host"));
-    let more: Vec<&str> = query.into_iter().chain(hosts.map(|(_, value)| value.expose())).collect();
-    match more.is_empty() {
-        true => address,
-        false => format!("{address}?{}", Digest::of(json::strings(more).as_bytes())),
+/// Where requests go: the address of a definition, with the host that its references stand for, and with
+/// the `Host` that is asked for there, if that is another. Both choose who answers.
+fn meant_address(
+    resolved: &Resolved,
+    target: &HttpTarget,
+    overrides: &Overrides,
+    env: &Env,
+) -> String {
+    let written = address(&target.url);
+    let meant = match meaning(resolved, env, &target.url) {
+        Cow::Borrowed(_) => written.clone(),
+        Cow::Owned(url) => address(&url),
+    };
+    let Some((scheme, rest)) = meant.split_once("://") else { return meant };
+    let authority = rest.split('/').next().unwrap_or_default();
+    // Before the host may be a password.
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    let path = match written.split_once("://") {
+        Some((_, rest)) => rest.find('/').map_or("", |at| &rest[at..]).to_owned(),
+        None => format!("/{written}"),
+    };
+    let own = || target.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("host"));
+    let asked = overrides
+        .host()
+        .map(str::to_owned)
+        .or_else(|| own().map(|(_, value)| meaning(resolved, env, value.expose()).into_owned()));
+    let asked = asked.map(|asked| format!(" (Host: {asked})")).unwrap_or_default();
+    format!("{scheme}://{host}{asked}{path}")
+}
+
+/// Adds, for a lock file, the hash of the query of a URL, if it has one: it may choose a tenant.
+fn push_query(endpoint: &mut String, url: &str) {
+    let url = url.split('#').next().unwrap_or_default();
+    if let Some((_, query)) = url.split_once('?') {
+        *endpoint += &format!("?{}", Digest::of(query.as_bytes()));
     }
 }
 
@@ -225,11 +253,72 @@ mod tests {
         let lock = scratch.path("lock");
         let lock = Some(lock.as_path());
         assert_eq!(endpoint("http://h/mcp", None, lock), "http://h/mcp");
-        assert_eq!(endpoint("http://h/mcp?a=1", Some("x"), None), "http://h/mcp");
+        assert_eq!(endpoint("http://h/mcp?a=1", None, None), "http://h/mcp");
+        assert_eq!(endpoint("http://h/mcp?a=1", Some("x"), None), "http://h (Host: x)/mcp");
         let plain = endpoint("http://h/mcp?a=1", None, lock);
         assert!(plain.starts_with("http://h/mcp?sha256:"), "{plain}");
         assert_ne!(plain, endpoint("http://h/mcp?a=2", None, lock));
         assert_ne!(plain, endpoint("http://h/mcp?a=1", Some("x"), lock));
         assert_ne!(endpoint("http://h/mcp", Some("x"), lock), "http://h/mcp");
+    }
+
+    #[test]
+    fn what_references_stand_for_counts_where_it_chooses_who_answers() {
+        let scratch = Scratch::new();
+        let facets = |definition: &str, value: &str| {
+            let text = format!("{{\"mcpServers\":{{\"s\":{definition}}}}}");
+            scratch.write("h/.config/mcpmini/config.json", &text);
+            let home = scratch.path("h");
+            let env = Env {
+                cwd: Some(scratch.path("h")),
+                variables: [("HOME", home.to_str().unwrap()), ("V", value)].into(),
+                user: rustix::process::geteuid().as_raw(),
+                ..Env::default()
+            };
+            let none = Overrides::default();
+            of_definition(&resolve("s", &env, &none).unwrap(), &none, &env, None)
+        };
+        let endpoint = |url: &str, value: &str| {
+            facets(&format!("{{\"url\":\"{url}\"}}"), value).endpoint.unwrap()
+        };
+        for (url, value, expected) in [
+            ("https://${V}/mcp", "Host.example", "https://host.example/mcp"),
+            ("https://h/${V}/mcp", "secret", "https://h/${V}/mcp"),
+            ("${V}/mcp", "https://me:pw@h:443/a?b", "https://h/${V}/mcp"),
+            ("${V}", "https://h/secret", "https://h/${V}"),
+            ("${NONE}/mcp", "", "${NONE}/mcp"),
+        ] {
+            assert_eq!(endpoint(url, value), expected, "{url}");
+        }
+        let host = r#"{"url":"https://h/mcp","headers":{"Host":"${V}"}}"#;
+        assert_eq!(facets(host, "x").endpoint.unwrap(), "https://h (Host: x)/mcp");
+        let differs = |definition: &str| {
+            assert_eq!(facets(definition, "a"), facets(definition, "a"), "{definition}");
+            facets(definition, "a") != facets(definition, "b")
+        };
+        for (definition, expected) in [
+            (r#"{"command":"${V}"}"#, true),
+            (r#"{"command":"${V:-x}/server"}"#, true),
+            (r#"{"command":"node","args":["${V}/server.js"]}"#, true),
+            (r#"{"command":"env","args":["A=1","python3","-u","${V}/server.py"]}"#, true),
+            (r#"{"command":"npx","args":["-y","package@${V}"]}"#, true),
+            (r#"{"command":"./server","cwd":"/opt/${V}"}"#, true),
+            (r#"{"command":"server","env":{"LD_PRELOAD":"${V}"}}"#, true),
+            (r#"{"command":"server","args":["--token","${V}"]}"#, false),
+            (r#"{"command":"node","args":["server.js","--token","${V}"]}"#, false),
+            (r#"{"command":"env","args":["TOKEN=${V}","node","server.js"]}"#, false),
+            (r#"{"command":"server","cwd":"/data/${V}"}"#, false),
+            (r#"{"command":"server","env":{"TOKEN":"${V}"}}"#, false),
+            (r#"{"command":"${HOME}/server"}"#, false),
+        ] {
+            assert_eq!(differs(definition), expected, "{definition}");
+        }
+        let with_file = |text: &str| {
+            scratch.write("h/.config/mcpmini/vars", text);
+            facets(r#"{"command":"server","envFile":"vars"}"#, "a")
+        };
+        let first = with_file("TOKEN=1\n");
+        assert_eq!(first, with_file("TOKEN=2\nMORE=3\n"));
+        assert_ne!(first, with_file("TOKEN=1\nNODE_OPTIONS=--require=/tmp/x.js\n"));
     }
 }

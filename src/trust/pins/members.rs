@@ -1,6 +1,7 @@
 //! Where two JSON texts differ, member by member.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use crate::protocol::jsonrpc::scan;
 
@@ -14,64 +15,70 @@ const DEPTH: usize = 32;
 pub(super) struct Difference<'t> {
     /// The place, as a JSON Pointer (RFC 6901).
     pub(super) place: String,
+    /// How many members of that name come before it in the same object: it should be none.
+    pub(super) before: usize,
     /// What was there, JSON text; `None` when it is new.
     pub(super) was: Option<&'t str>,
     /// What is there now; `None` when it is gone.
     pub(super) is: Option<&'t str>,
 }
 
-/// Where two canonical JSON texts differ. Of members with one name the last counts.
+/// Where two canonical JSON texts differ. Of members with one name, which is told apart from others
+/// by how many of them come before it, each counts: readers do not agree which of them does.
 pub(super) fn differences<'t>(was: &'t str, is: &'t str) -> Vec<Difference<'t>> {
     let mut found = Vec::new();
-    walk(was, is, &mut String::new(), DEPTH, &mut found);
+    let whole = Difference { place: String::new(), before: 0, was: Some(was), is: Some(is) };
+    walk(whole, DEPTH, &mut found);
     found
 }
 
-fn walk<'t>(
-    was: &'t str,
-    is: &'t str,
-    place: &mut String,
-    depth: usize,
-    found: &mut Vec<Difference<'t>>,
-) {
-    if was == is || MOST <= found.len() {
+/// A part of a text: its name, how many of that name come before it, and its text.
+type Part<'t> = (Cow<'t, str>, usize, &'t str);
+
+/// Finds where a place differs, and the places below it.
+fn walk<'t>(at: Difference<'t>, depth: usize, found: &mut Vec<Difference<'t>>) {
+    if at.was == at.is || MOST <= found.len() {
         return;
     }
-    let both_begin = |with| was.starts_with(with) && is.starts_with(with);
-    let parts = |text| match both_begin('{') {
-        true => members(text),
-        false => elements(text),
+    let both = at.was.zip(at.is).filter(|_| 0 < depth);
+    let both_begin =
+        |with| both.is_some_and(|(was, is)| was.starts_with(with) && is.starts_with(with));
+    let (was, is) = match both {
+        Some((was, is)) if both_begin('{') => (members(was), members(is)),
+        Some((was, is)) if both_begin('[') => (elements(was), elements(is)),
+        _ => return found.push(at),
     };
-    if depth == 0 || !both_begin('{') && !both_begin('[') {
-        return found.push(Difference { place: place.clone(), was: Some(was), is: Some(is) });
-    }
-    let (old, new) = (parts(was), parts(is));
-    let length = place.len();
-    let find = |parts: &[(Cow<'t, str>, &'t str)], name: &str| {
-        parts.iter().rev().find(|(other, _)| other == name).map(|(_, text)| *text)
-    };
-    let added = new.iter().filter(|(name, _)| find(&old, name).is_none());
-    for (name, _) in old.iter().chain(added) {
-        place.push('/');
-        place.push_str(&name.replace('~', "~0").replace('/', "~1"));
-        match (find(&old, name), find(&new, name)) {
-            (Some(was), Some(is)) => walk(was, is, place, depth - 1, found),
-            (was, is) if found.len() < MOST => {
-                found.push(Difference { place: place.clone(), was, is });
-            }
-            _ => {}
-        }
-        place.truncate(length);
+    let (old, new) = (by_name(&was), by_name(&is));
+    let added = is.iter().filter(|(name, before, _)| !old.contains_key(&(&**name, *before)));
+    for (name, before, _) in was.iter().chain(added) {
+        let name_in_place = name.replace('~', "~0").replace('/', "~1");
+        let below = Difference {
+            place: format!("{}/{name_in_place}", at.place),
+            before: *before,
+            was: old.get(&(&**name, *before)).copied(),
+            is: new.get(&(&**name, *before)).copied(),
+        };
+        walk(below, depth - 1, found);
     }
 }
 
-fn members(text: &str) -> Vec<(Cow<'_, str>, &str)> {
-    scan::members(text).collect()
+fn by_name<'p, 't>(parts: &'p [Part<'t>]) -> HashMap<(&'p str, usize), &'t str> {
+    parts.iter().map(|(name, before, text)| ((&**name, *before), *text)).collect()
 }
 
-fn elements(text: &str) -> Vec<(Cow<'_, str>, &str)> {
+fn members(text: &str) -> Vec<Part<'_>> {
+    let mut counts: HashMap<Cow<'_, str>, usize> = HashMap::new();
+    let members = scan::members(text).map(|(name, text)| {
+        let count = counts.entry(name.clone()).or_default();
+        *count += 1;
+        (name, *count - 1, text)
+    });
+    members.collect()
+}
+
+fn elements(text: &str) -> Vec<Part<'_>> {
     let numbered = scan::elements(text).enumerate();
-    numbered.map(|(index, text)| (Cow::Owned(index.to_string()), text)).collect()
+    numbered.map(|(index, text)| (Cow::Owned(index.to_string()), 0, text)).collect()
 }
 
 #[cfg(test)]
@@ -107,6 +114,21 @@ mod tests {
         check(r#"{"a":{}}"#, r#"{"a":[]}"#, &[("/a", "{}", "[]")]);
         check(r#"{"a/b~":1}"#, r#"{"a/b~":2}"#, &[("/a~1b~0", "1", "2")]);
         check("1", "2", &[("", "1", "2")]);
+        check(r#"{"a":1,"a":2}"#, r#"{"a":1,"a":2}"#, &[]);
+    }
+
+    #[test]
+    fn a_member_that_is_there_twice_differs_by_that() {
+        let check = |was: &str, is: &str, before: usize| {
+            let found = differences(was, is);
+            let found: Vec<_> = found.iter().map(|it| (&*it.place, it.before)).collect();
+            assert_eq!(found, [("/a", before)], "{was} {is}");
+        };
+        check(r#"{"a":1}"#, r#"{"a":1,"a":1}"#, 1);
+        check(r#"{"a":1}"#, r#"{"a":2}"#, 0);
+        check(r#"{"a":1,"a":2}"#, r#"{"a":1,"a":3}"#, 1);
+        check(r#"{"a":1,"a":2}"#, r#"{"a":1}"#, 1);
+        check(r#"{"a":1,"a":{}}"#, r#"{"a":1,"a":[]}"#, 1);
     }
 
     #[test]

@@ -33,7 +33,7 @@ mod words;
 pub use crate::config::Trust as Mode;
 pub use crate::protocol::visible::visible;
 pub use change::{Action, Change, Use, compare};
-pub use facets::{Auth, Facets, Identity, Package, capabilities, tool_text};
+pub use facets::{Auth, Facets, Identity, Package, capabilities, text_of_all, tool_text};
 pub use key::{Key, address, of_definition, of_server};
 pub use lockfile::{LockError, LockFile, Locked};
 pub use publisher::Publisher;

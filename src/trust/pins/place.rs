@@ -1,7 +1,8 @@
-//! Where a server is that is reached by HTTP: what its trust is taken back for.
+//! Where a server is, or what starts it: what its trust is taken back for.
 //!
-//! What is accepted is accepted for one URL, since a query can choose a tenant. What is revoked is
-//! revoked for the place, however its URL is spelled and whatever its query is.
+//! What is accepted is accepted for one name or one URL, since a query can choose a tenant. What is
+//! revoked is revoked for the place, however its URL is spelled and whatever its query is, and for the
+//! command, whatever it is called.
 
 use super::key::Key;
 use crate::config::{Digest, HttpEndpoint};
@@ -13,11 +14,21 @@ impl Key {
     /// The key under which it is written down that a place is revoked.
     pub fn of_place(endpoint: &HttpEndpoint) -> Key {
         let place = place(endpoint);
-        let text = ["place", &place].map(json::string).concat();
-        let mut file = Digest::of(text.as_bytes()).hex();
-        file.truncate(32);
+        let file = file("place", &place);
         Key { file, name: place }
     }
+
+    /// Key under which it is written down that a command is revoked, by its hash; `shown` is that
+    /// command for people.
+    pub fn of_command(command: &Digest, shown: String) -> Key {
+        Key { file: file("command", &command.to_string()), name: shown }
+    }
+}
+
+/// The name of the file about a place, or about a command.
+fn file(kind: &str, what: &str) -> String {
+    let text = [kind, what].map(json::string).concat();
+    Digest::of(text.as_bytes()).short()
 }
 
 /// A place in the one spelling that all URLs of it share: without a query, the host in its plainest

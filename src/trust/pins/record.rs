@@ -17,6 +17,12 @@ pub struct Record {
     pub(super) version: u32,
     /// The server, as it was named when this began.
     pub name: String,
+    /// The command that starts it, for people, if it is started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command_line: Option<String>,
+    /// The file that defines it, if one does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     /// When it was first used, in seconds since 1970.
     pub first_seen: u64,
     /// When this was last written, in seconds since 1970.
@@ -122,6 +128,8 @@ impl Record {
         Record {
             version: VERSION,
             name: name.to_owned(),
+            command_line: None,
+            file: None,
             first_seen: now,
             last_seen: now,
             consent: Consent::FirstUse,

@@ -2,7 +2,7 @@
 
 use super::change::{Action, Change};
 use super::facets::{Facets, Package};
-use super::members::differences;
+use super::members::{Difference, differences};
 use super::publisher::Publisher;
 use super::texts::Texts;
 use crate::protocol::json as text_of;
@@ -134,10 +134,24 @@ fn tool(name: &str, sides: Sides<'_>) -> Vec<String> {
     };
     let mut lines = vec![format!("the tool {} has changed:", quoted(name))];
     for difference in differences(was, is) {
-        lines.push(format!("  {}", visible(&difference.place)));
+        lines.push(format!("  {}", visible(&place(&difference))));
         push_both(&mut lines, difference.was, difference.is);
     }
     lines
+}
+
+/// A place in the text of a tool, or in that of others with its name (see
+/// [`text_of_all`](super::text_of_all)).
+fn place(difference: &Difference<'_>) -> String {
+    let place = &difference.place;
+    let again = if 0 < difference.before { ", which is there more than once" } else { "" };
+    match place.strip_prefix("/#") {
+        Some(other) => match other.split_once('/') {
+            Some((number, place)) => format!("tool {number} of that name: /{place}{again}"),
+            None => format!("tool {other} of that name"),
+        },
+        None => format!("{place}{again}"),
+    }
 }
 
 /// What was, after a minus, and what is, after a plus. A long beginning that both share is cut.
@@ -256,6 +270,9 @@ fn changed_members(name: &str, sides: Sides<'_>) -> String {
         .map(|difference| {
             let mut members = Members::new();
             members.push("path", &text_of::string(&difference.place));
+            if 0 < difference.before {
+                members.push("occurrence", &(difference.before + 1).to_string());
+            }
             for (name, value) in [("was", difference.was), ("is", difference.is)] {
                 if let Some(value) = value {
                     members.push(name, value);

@@ -1,39 +1,50 @@
 //! What a command line runs, as far as that can be told without running it.
 //!
 //! A rule that allows a command is about its very words. One that denies a command has to see
-//! through other ways to write it: another path to the same file, a program that starts another, a
-//! shell, a package runner. That catches what people do; it cannot catch who wants to get around it
-//! (a copy of the program, a script, a variable of the shell): for that there are rules that allow.
+//! through other ways to write it, and which programs start others nobody can list. So a program
+//! that is denied is denied wherever it is named: as an argument, in the text of a script, in a
+//! variable that is set for the command, by whatever path or link. That refuses rather too much than
+//! too little; it cannot see a copy of the program, nor what a script puts together. For who must be
+//! sure there are rules that allow.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::package::{is_package, packages};
+use super::host::host_name;
+use super::package::{RUNNERS, is_of_open_image, is_package, packages};
 use crate::config::StdioEndpoint;
-use crate::config::program::{follows_directory, is_interpreter, is_wrapper};
+use crate::config::program::{follows_directory, follows_project};
+use crate::net::Address;
 
 /// Programs that are many, and tell by the name that they are started under which one to be.
 const MANY: &[&str] =
     &["asdf", "busybox", "coreutils", "mise", "proto-shim", "rustup", "toybox", "volta-shim"];
 /// Where programs are looked for when there is no `PATH`, and those of a rule also when there is.
 const USUAL: &str = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
-/// How deep programs that start programs are looked into.
-const DEPTH: usize = 8;
-/// How many words of a text are looked for as files.
-const WORDS: usize = 256;
+/// How many places are looked at for the words of a command. What has more hides something.
+const PLACES: usize = 100_000;
 
 /// A command to be started, and where its words lead.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub(super) struct Command {
     /// The program and its arguments.
     pub(super) words: Vec<String>,
+    /// What the variables are that were set for it. Some may be secrets.
+    variables: Vec<String>,
     /// The working directory.
     cwd: PathBuf,
     /// The directories that programs are looked for in.
     path: OsString,
+}
+
+impl std::fmt::Debug for Command {
+    /// Without the variables.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(&self.words).finish()
+    }
 }
 
 /// A file, whatever it is called.
@@ -48,11 +59,13 @@ struct File {
 impl Command {
     /// The command that an endpoint starts.
     pub(super) fn of(endpoint: &StdioEndpoint) -> Command {
-        let program = endpoint.program.to_string_lossy().into_owned();
+        let text = |value: &OsStr| value.to_string_lossy().into_owned();
+        let program = text(&endpoint.program);
         let mut variables = endpoint.environment.iter();
         let path = variables.find_map(|(name, value)| (name == "PATH").then(|| value.to_owned()));
         Command {
             words: [vec![program], endpoint.args.clone()].concat(),
+            variables: endpoint.environment.own().map(|(_, value)| text(value)).collect(),
             cwd: endpoint.cwd.clone().unwrap_or_default(),
             path: path.unwrap_or_else(|| USUAL.into()),
         }
@@ -60,13 +73,28 @@ impl Command {
 
     /// Whether the directory that it runs in decides which code that is.
     pub(super) fn follows_directory(&self) -> bool {
-        follows_directory(&self.words)
+        follows_directory(&self.words) || follows_project(&self.words)
     }
 
-    /// Whether it has a package run, which looks for settings, and for the package itself, in the
-    /// directory that it runs in.
-    pub(super) fn runs_package(&self) -> bool {
-        packages(&self.words).is_some()
+    /// The hosts of the URLs that its words have: what is behind `mcp-remote URL` is a server as well.
+    pub(super) fn hosts(&self) -> Vec<String> {
+        let ends = |c: char| c.is_whitespace() || "'\"<>()|;,".contains(c);
+        let parts = self.words.iter().flat_map(|word| word.split(ends));
+        let authorities = parts.flat_map(|part| part.split("://").skip(1));
+        let addresses = authorities.filter_map(|authority| {
+            let authority = authority.split(['/', '?', '#']).next()?;
+            let host = authority.rsplit('@').next()?;
+            Address::parse(&format!("http://{host}/")).ok()
+        });
+        addresses.map(|address| host_name(address.host())).collect()
+    }
+
+    /// What nobody can tell from its words, if there is something: which image a tag means today.
+    pub(super) fn caveat(&self) -> Option<&'static str> {
+        is_of_open_image(&self.words).then_some(
+            "its words do not say which image runs, but what a tag means today; \
+             NAME@sha256:… would say it",
+        )
     }
 
     /// Whether it runs in that directory.
@@ -83,149 +111,166 @@ impl Command {
         }
     }
 
-    /// Whether it runs the command of a rule, as far as can be seen.
+    /// Whether it runs the command of a rule, as far as can be seen: the words are the rule's, or the
+    /// rule's program is named behind another one, with all that the rule says beside it.
     pub(super) fn runs(&self, rule: &[String]) -> bool {
-        self.is(rule) || Search { command: self, rule }.at(&self.words, DEPTH)
+        let Some((wanted, rest)) = rule.split_first() else { return false };
+        let (program, args) = self.words.split_first().expect("a command has a program");
+        let texts = || args.iter().chain(&self.variables);
+        let words: BTreeSet<String> = texts().flat_map(|text| words(text)).collect();
+        let search = Search::new(self, wanted, &words);
+        if search.is_endless() || self.runs_package(rule, &search) {
+            return true;
+        }
+        let has = |rest: &[String]| rest.iter().all(|word| words.contains(word));
+        let (is_meant, rest) = match rest.split_last() {
+            Some((last, rest)) if last == "*" => (has(rest), rest),
+            _ => (rest == args, rest),
+        };
+        is_meant && search.is_program(program)
+            || has(rest) && words.iter().any(|word| search.is_program(word))
+    }
+
+    /// Whether it has the package run that a rule has run.
+    fn runs_package(&self, rule: &[String], search: &Search<'_>) -> bool {
+        let Some((kind, wanted)) = packages(rule) else { return false };
+        let Some(wanted) = wanted.first() else { return false };
+        let runners = RUNNERS.iter().map(|(words, _)| words[0]);
+        let files = runners.clone().filter_map(|name| Some((name, self.file(name, &self.path)?)));
+        let files: Vec<(&str, File)> = files.collect();
+        // The usual name of what runs packages, if a word is that.
+        let usual = |word: &str| {
+            let is_word = |name: &&str| *name == base(word);
+            let found = runners.clone().find(is_word).or_else(|| {
+                let meant = search.files_of(word);
+                let same = files.iter().find(|(_, it)| meant.iter().any(|file| file.id == it.id));
+                same.map(|(name, _)| *name)
+            });
+            found.map(str::to_owned)
+        };
+        let texts = self.words.iter().chain(&self.variables).map(|text| bare_words(text));
+        std::iter::once(self.words.clone()).chain(texts).any(|mut words| {
+            (0..words.len()).any(|from| {
+                let runner = usual(&words[from]);
+                words[from] = runner.unwrap_or_else(|| words[from].clone());
+                packages(&words[from..]).is_some_and(|(other, names)| {
+                    kind == other && names.iter().any(|name| is_package(kind, wanted, name))
+                })
+            })
+        })
     }
 
     /// The file that a program is, when it is started by that name.
-    fn file(&self, program: &str, path: &OsString) -> Option<File> {
-        let found = match program.contains('/') {
-            true => self.cwd.join(program),
-            false => {
-                let directories = std::env::split_paths(path);
-                let mut files = directories.map(|directory| self.cwd.join(directory).join(program));
-                files.find(|file| file.is_file())?
-            }
-        };
-        let real = fs::canonicalize(found).ok()?;
-        let metadata = real.metadata().ok()?;
+    fn file(&self, program: &str, path: &OsStr) -> Option<File> {
+        match program.contains('/') {
+            true => File::at(&self.cwd.join(program)),
+            false => std::env::split_paths(path)
+                .find_map(|directory| File::at(&self.cwd.join(directory).join(program))),
+        }
+    }
+}
+
+impl File {
+    /// What is at a path, and no directory.
+    fn at(path: &Path) -> Option<File> {
+        let real = fs::canonicalize(path).ok()?;
+        let metadata = real.metadata().ok().filter(|metadata| !metadata.is_dir())?;
         let name = base(real.to_str()?).to_owned();
         Some(File { id: (metadata.dev(), metadata.ino()), name })
     }
 }
 
-/// A search for a command of a rule.
+/// A search for the program of a rule in the words of a command.
 struct Search<'a> {
     command: &'a Command,
-    rule: &'a [String],
+    /// The program, as the rule has it.
+    wanted: &'a str,
+    /// What that is, with the command's `PATH` and with the usual one.
+    files: Vec<File>,
+    /// The directories that the command names, and may look for programs in or go to.
+    directories: Vec<PathBuf>,
+    /// How many places there are to look at.
+    places: usize,
 }
 
-impl Search<'_> {
-    /// Whether these words run it.
-    fn at(&self, words: &[String], depth: usize) -> bool {
-        let Some((program, args)) = words.split_first() else { return false };
-        if self.is_rule(program, args) || self.is_package_of_rule(words) {
-            return true;
-        }
-        let Some(depth) = depth.checked_sub(1) else { return true };
-        let names = self.names(program);
-        if names.contains("env") && env_hides(args) {
-            return true;
-        }
-        if names.iter().any(|name| is_interpreter(name)) {
-            return self.is_in_text(&args.join(" "));
-        }
-        let starts = names.iter().any(|name| is_wrapper(name) || name.starts_with("ld-linux"));
-        starts && (1..words.len()).any(|from| self.at_argument(&words[from..], depth))
+impl<'a> Search<'a> {
+    fn new(command: &'a Command, wanted: &'a str, words: &BTreeSet<String>) -> Search<'a> {
+        let paths = [&command.path, OsStr::new(USUAL)];
+        let files = paths.into_iter().filter_map(|path| command.file(wanted, path)).collect();
+        let named = words.iter().map(|word| command.cwd.join(word));
+        let directories: Vec<PathBuf> = named.filter(|path| path.is_dir()).collect();
+        let places =
+            words.len() * (directories.len() + std::env::split_paths(&command.path).count());
+        Search { command, wanted, files, directories, places }
     }
 
-    /// Whether the arguments of a program that starts others run it, from one on.
-    fn at_argument(&self, words: &[String], depth: usize) -> bool {
-        let Some((first, rest)) = words.split_first() else { return false };
-        // `env -S "K=V program"`
-        let text = first.strip_prefix("--split-string=").or_else(|| first.strip_prefix("-S"));
-        let split = |text: &str| -> Vec<String> {
-            let words = text.split_ascii_whitespace().map(str::to_owned);
-            words.chain(rest.iter().cloned()).collect()
-        };
-        let (words, is_split) = match text {
-            Some(text) => (split(text), true),
-            None if first.contains(' ') => (split(first), true),
-            None => (words.to_vec(), false),
-        };
-        let begins = |from: &usize| !words[*from].starts_with('-');
-        let last = if is_split { words.len() } else { words.len().min(1) };
-        (0..last).filter(begins).any(|from| self.at(&words[from..], depth))
+    /// Whether there is more to look at than a command has that hides nothing.
+    fn is_endless(&self) -> bool {
+        PLACES < self.places
     }
 
-    fn is_rule(&self, program: &str, args: &[String]) -> bool {
-        let fits = match self.rule.get(1..).unwrap_or_default().split_last() {
-            Some((last, beginning)) if last == "*" => args.starts_with(beginning),
-            Some(_) => self.rule[1..] == *args,
-            None => args.is_empty(),
+    /// Whether a word is, or may be, the program of the rule: by its name, if the rule has no path,
+    /// or by its file.
+    fn is_program(&self, word: &str) -> bool {
+        let has_name = base(word) == base(self.wanted);
+        let files = self.files_of(word);
+        let by_name = match self.wanted.contains('/') {
+            // A file that is not there now is not another one.
+            true => has_name && files.is_empty() && word.starts_with(['/', '.']),
+            false => has_name || files.iter().any(|file| file.name == self.wanted),
         };
-        fits && self.is_program(program)
+        let is_directory = word.contains('/') && self.command.cwd.join(word).is_dir();
+        by_name && !is_directory || files.iter().any(|file| self.is_file(file, word))
     }
 
-    /// Whether a program is that of the rule: by its name, if the rule has no path, or by its file.
-    fn is_program(&self, program: &str) -> bool {
-        let Some(wanted) = self.rule.first() else { return false };
-        let has_name = !wanted.contains('/') && self.names(program).contains(wanted.as_str());
-        has_name || wanted == program || self.is_file_of_rule(program)
-    }
-
-    fn is_file_of_rule(&self, program: &str) -> bool {
-        let Some(wanted) = self.rule.first() else { return false };
-        let Some(file) = self.command.file(program, &self.command.path) else { return false };
-        let places = [self.command.path.clone(), USUAL.into()];
-        let is_same = |path: &OsString| {
-            self.command.file(wanted, path).is_some_and(|wanted| wanted.id == file.id)
-        };
+    fn is_file(&self, file: &File, word: &str) -> bool {
         // One file that is many programs is told apart by the names.
-        let is_many = MANY.contains(&file.name.as_str()) && base(wanted) != file.name;
-        places.iter().any(is_same) && (!is_many || base(wanted) == base(program))
+        let is_many = MANY.contains(&file.name.as_str()) && base(self.wanted) != file.name;
+        let is_same = self.files.iter().any(|wanted| wanted.id == file.id);
+        is_same && (!is_many || base(self.wanted) == base(word))
     }
 
-    /// The names of a program: as it is written, and of its file.
-    fn names(&self, program: &str) -> BTreeSet<String> {
-        let file = self.command.file(program, &self.command.path);
-        [base(program).to_owned()].into_iter().chain(file.map(|file| file.name)).collect()
-    }
-
-    fn is_package_of_rule(&self, words: &[String]) -> bool {
-        let Some((kind, wanted)) = packages(self.rule) else { return false };
-        let Some(wanted) = wanted.first() else { return false };
-        packages(words).is_some_and(|(other, names)| {
-            kind == other && names.iter().any(|name| is_package(kind, wanted, name))
-        })
-    }
-
-    /// Whether the text of a shell has the words of the rule in it.
-    fn is_in_text(&self, text: &str) -> bool {
-        let bare: String = text.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
-        [text, &bare].into_iter().any(|text| {
-            let is_word = |c: char| c.is_alphanumeric() || "_./+@:%~,-".contains(c);
-            let words = text.split(|c: char| !is_word(c)).filter(|word| !word.is_empty());
-            let words: Vec<String> = words.map(str::to_owned).collect();
-            let distinct: BTreeSet<&String> = words.iter().collect();
-            let is_meant = |word: &&String| self.is_program(word);
-            let has_program = distinct.iter().copied().take(WORDS).any(|word| is_meant(&word));
-            let rest = self.rule.iter().skip(1).filter(|word| *word != "*");
-            let has_rest = rest.clone().all(|word| distinct.contains(word));
-            let has_package =
-                (0..words.len().min(WORDS)).any(|from| self.is_package_of_rule(&words[from..]));
-            has_program && has_rest || has_package
-        })
+    /// The files that a word may mean, in whatever directory of the command it is looked for.
+    fn files_of(&self, word: &str) -> Vec<File> {
+        let usual = self.command.file(word, &self.command.path);
+        let named = self.directories.iter().filter_map(|it| File::at(&it.join(word)));
+        usual.into_iter().chain(named).collect()
     }
 }
 
-/// Whether `env` is asked to make a command that cannot be told from its words: by rules of its own
-/// for quotes, in another directory, or with another `PATH`. No rule that denies lets that pass.
-fn env_hides(args: &[String]) -> bool {
-    const ITS_OWN: [char; 4] = ['\'', '"', '\\', '$'];
-    let is_before_program =
-        |word: &&String| word.starts_with('-') || word.contains([' ', '=', '\'', '"', '\\']);
-    args.iter().take_while(is_before_program).any(|word| {
-        let text = word.strip_prefix("--split-string=").or_else(|| word.strip_prefix("-S"));
-        match text {
-            Some(text) => text.contains(ITS_OWN),
-            None if word.starts_with("--") => word.starts_with("--s") || word.starts_with("--c"),
-            None if word.starts_with('-') => word.contains(['S', 'C']),
-            // What follows an option is its value, or the program where it has a quote in it.
-            None => word.starts_with("PATH=") || !word.contains('=') && word.contains(ITS_OWN),
+/// The words of a text: it may be one, or a script in whatever language that has them somewhere.
+fn words(text: &str) -> Vec<String> {
+    let mut words = vec![text.to_owned()];
+    for word in [pieces(text), bare_words(text), escaped_words(text)].into_iter().flatten() {
+        // `-Sprogram`, `-iSprogram`
+        if word.starts_with('-') && !word.starts_with("--") {
+            words.extend(word.char_indices().skip(1).map(|(at, _)| word[at..].to_owned()));
         }
-    })
+        let parts = word.split(['@', ':', ',', '%', '~']).map(|part| part.trim_start_matches('+'));
+        words.extend(parts.filter(|part| !part.is_empty()).map(str::to_owned));
+        words.push(word);
+    }
+    words
+}
+
+/// The words of a script, without quotes.
+fn bare_words(text: &str) -> Vec<String> {
+    let bare: String = text.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
+    pieces(&bare)
+}
+
+/// The words of a text in which blanks are written as escapes: `nice\_program`.
+fn escaped_words(text: &str) -> Vec<String> {
+    let parts = text.split('\\').enumerate();
+    let parts = parts.map(|(at, part)| if at == 0 { part } else { part.get(1..).unwrap_or("") });
+    pieces(&parts.collect::<Vec<_>>().join(" "))
+}
+
+/// A text at all the signs that are in no name of a program or a package. URLs are left out.
+fn pieces(text: &str) -> Vec<String> {
+    let is_of_word = |c: char| c.is_alphanumeric() || "_./+@:%~,-".contains(c);
+    let words = text.split(|c: char| !is_of_word(c));
+    words.filter(|word| !word.is_empty() && !word.contains("://")).map(str::to_owned).collect()
 }
 
 /// The last part of a path.

@@ -68,6 +68,12 @@ pub struct Decision {
     /// Whether it admits the server for the signature of its card. The card names the endpoint, so
     /// that is worth something only if it is the endpoint that answers.
     pub by_signature: bool,
+    /// The documents that it relies on, and of when they are, for people.
+    pub relies_on: Vec<String>,
+    /// What a rule by words cannot see to, if it admits the server.
+    pub caveat: Option<&'static str>,
+    /// The mode of the policy.
+    pub mode: Mode,
 }
 
 /// Which rule of a policy decided.
@@ -140,7 +146,7 @@ impl Rules {
 
     fn revoked(&self, subject: &Subject<'_>, lists: &[List]) -> Option<Said> {
         let refuse = |rule: Rule, why: String| Some(said(false, rule, why));
-        for List { name, entries } in lists {
+        for List { name, entries, .. } in lists {
             let entries: &[Entry] = match entries {
                 Ok(entries) => entries,
                 Err(why) => return refuse(Rule::RevocationList, format!("{name}: {why}")),
@@ -233,7 +239,7 @@ impl Rules {
         let Some(Card { verified, age, .. }) = &subject.card else {
             return Err(match &subject.place {
                 Place::Url { .. } => "no signed card of it is known".to_owned(),
-                Place::Socket(_) => "a socket has no signed card".to_owned(),
+                Place::Socket { .. } => "a socket has no signed card".to_owned(),
                 Place::Command(_) => "a command has no signed card".to_owned(),
             });
         };
@@ -243,13 +249,19 @@ impl Rules {
         }
         // A domain can withdraw a key at any time, so what it said is not good for ever.
         let usual = matches!(verified.signer, Signer::DidWeb { .. }).then_some(DID_MAX_AGE);
-        match self.card_max_age.or(usual).filter(|limit| limit < age) {
-            None => Ok(&verified.signer),
-            Some(limit) => Err(format!(
+        match (self.card_max_age.or(usual), age) {
+            (None, _) => Ok(&verified.signer),
+            (Some(limit), Some(age)) if *age <= limit => Ok(&verified.signer),
+            (Some(limit), Some(age)) => Err(format!(
                 "its card was last verified {} days ago, and {} are allowed",
                 age / DAY,
                 limit / DAY
             )),
+            (Some(_), None) => {
+                Err("its card was last verified at a time that is still to come: the \
+                                    clock was wrong then, or is now"
+                    .to_owned())
+            }
         }
     }
 }

@@ -6,7 +6,8 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::decision::{CrossDomain, DAY, Mode, Rules};
-use super::rule::{Allow, Host, Identity, Match, Who, hexadecimal};
+use super::host::Host;
+use super::rule::{Allow, Identity, Match, Who, check_command, hexadecimal};
 use super::source::{Document, ListSigner, Lists, Mistake};
 use crate::config::OFFICIAL_REGISTRY;
 
@@ -147,9 +148,6 @@ fn allow(raw: RawAllow) -> Result<Allow, String> {
         }
         RawAllow::Host { hosts } if hosts.is_empty() => return Err("it names no hosts".to_owned()),
         RawAllow::Host { hosts } => (Who::Host, hosts),
-        RawAllow::Command { command, .. } if command.iter().all(|word| word == "*") => {
-            return Err("command names no program".to_owned());
-        }
         RawAllow::Command { command, .. } if is_relative(&command) => {
             let why =
                 "command names its program by a relative path, which is another one elsewhere";
@@ -158,7 +156,10 @@ fn allow(raw: RawAllow) -> Result<Allow, String> {
         RawAllow::Command { cwd: Some(cwd), .. } if !cwd.is_absolute() => {
             return Err(format!("cwd \"{}\" is no absolute path", cwd.display()));
         }
-        RawAllow::Command { command: words, cwd } => (Who::Command { words, cwd }, Vec::new()),
+        RawAllow::Command { command: words, cwd } => {
+            check_command(&words)?;
+            (Who::Command { words, cwd }, Vec::new())
+        }
         RawAllow::Registry { base, namespaces } => {
             let is_name = |name: &String| {
                 let (space, name) = name.split_once('/').unwrap_or_default();
@@ -172,6 +173,9 @@ fn allow(raw: RawAllow) -> Result<Allow, String> {
             let base =
                 base.as_deref().unwrap_or(OFFICIAL_REGISTRY).trim_end_matches('/').to_owned();
             (Who::Registry { base, names: namespaces }, Vec::new())
+        }
+        RawAllow::Socket { path } if !path.starts_with('/') => {
+            return Err(format!("path \"{path}\" is no absolute path"));
         }
         RawAllow::Socket { path } => (Who::Socket { path }, Vec::new()),
     };

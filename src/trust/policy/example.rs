@@ -51,7 +51,8 @@ namespaces = ["com.example/*", "io.github.acme/weather"]
 base = "https://registry.example.com"     # usually the official registry
 
 [[deny]]                    # whatever has all of these properties
-name = "weather@1.2.0"      # configured or in the card; @VERSION optional
+name = "weather@1.2.0"      # configured, in the card or in the registry it was
+                            # added from; @VERSION optional
 host = "*.example.net"
 
 [[deny]]
@@ -62,14 +63,16 @@ did = "did:web:example.net" # certificate_serial, log_index; or card_sha256
 
 [revocation]                # lists of what is revoked, JSON Lines as below
 files = ["revoked.jsonl"]   # relative to this file
-urls = ["https://example.com/revoked.jsonl"]
+urls = ["https://example.com/revoked.jsonl"]   # never an older one again
 required = true             # (usual) without these lists nothing is used
 max_age = "24h"             # (usual) of a copy: s, m, h or d
 san = "security@example.com"              # who has signed them: san and issuer,
 issuer = "https://accounts.google.com"    # or public_key = "lists.pem"
 "#;
 
-/// Lines of a list of what is revoked, with everything that one can say.
-pub const EXAMPLE_LIST: &str = r#"{"match":{"host":"evil.example"},"since":"2026-11-29T10:00:00Z"}
+/// Lines of a list of what is revoked, with everything that one can say. When it was issued, one from
+/// the network has to say.
+pub const EXAMPLE_LIST: &str = r#"{"issued":"2026-11-29T10:05:00Z"}
+{"match":{"host":"evil.example"},"since":"2026-11-29T10:00:00Z"}
 {"match":{"name":"weather@1.2.0"},"reason":"its key was stolen"}
 "#;

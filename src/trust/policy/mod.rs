@@ -23,6 +23,7 @@ mod document;
 #[path = "unread.rs"]
 mod document;
 mod example;
+mod host;
 mod kept;
 mod package;
 mod revocation;
@@ -36,9 +37,9 @@ mod tests;
 
 pub use decision::{CrossDomain, Decision, Mode, Rule};
 pub use example::{EXAMPLE, EXAMPLE_LIST};
+pub(super) use host::host_name;
 pub use kept::{Kept, Unkept, seconds};
 pub use source::PolicyError;
-pub(super) use subject::host_name;
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -46,14 +47,16 @@ use std::path::Path;
 use self::copy::Copy;
 use self::decision::Said;
 use self::kept::name_and_version;
+use self::revocation::List;
 use self::rule::Match;
 use self::source::Policy;
-use self::subject::{Card, Directory, Listing, Place, Subject};
+use self::subject::{Card, Listing, Place, Subject};
 use crate::config::steering::chooses_code;
 use crate::config::{
     Digest, Endpoint, Layer, OFFICIAL_REGISTRY, Overrides, Resolved, Server, Target,
 };
 use crate::env::Env;
+use crate::protocol::rfc3339;
 use crate::store::Fault;
 
 /// The longest list of what is revoked, in bytes.
@@ -139,6 +142,25 @@ pub fn store_list(
     Copy { list, bundle, fetched_at: seconds(env.now()) }.store(url, env)
 }
 
+/// The documents that a policy relies on, and of when they are.
+fn relied_on(subject: &Subject<'_>, lists: &[List], now: i64) -> Vec<String> {
+    let card = subject.card.as_ref().map(|card| {
+        let verified = match card.age {
+            Some(age) => rfc3339::format(now.saturating_sub(age)),
+            None => "a time to come".to_owned(),
+        };
+        format!(
+            "the card {}, kept, verified with its signer's documents of {verified}",
+            card.digest
+        )
+    });
+    let list = |list: &List| match list.fetched_at {
+        Some(time) => format!("the list {}, a copy of {}", list.name, rfc3339::format(time)),
+        None => format!("the list {}", list.name),
+    };
+    card.into_iter().chain(lists.iter().map(list)).collect()
+}
+
 impl Policy {
     fn judge(&self, asked: &Asked<'_>, env: &Env, now: i64) -> Result<Decision, PolicyError> {
         let server = asked.server;
@@ -152,14 +174,23 @@ impl Policy {
             (Place::Url { url, .. }, true) => self.card(url, env, now)?,
             _ => None,
         };
-        let (steered_by, directory) = (self.steering(asked), self.directory(asked));
+        let steered_by = self.steering(asked);
+        let directory_is_believed = self.believes_directory(asked);
         let listing = self.listing(asked);
-        let name = &server.name;
-        let subject = Subject { name, place, card, steered_by, directory, listing };
+        let (name, entry) = (&server.name, asked.resolved.definition.registry.as_deref());
+        let subject =
+            Subject { name, place, card, steered_by, directory_is_believed, listing, entry };
         let Said { admits, rule, line, why, by_signature } =
             self.document.rules.judge(&subject, &lists);
         let (layer, path) = (self.layer, self.path.clone());
-        Ok(Decision { layer, path, admits, rule, line, why, by_signature })
+        let relies_on = relied_on(&subject, &lists, now);
+        let is_by_words = admits && matches!(rule, Rule::Allow(_));
+        let caveat = match &subject.place {
+            Place::Command(command) if is_by_words => command.caveat(),
+            _ => None,
+        };
+        let mode = self.document.rules.mode;
+        Ok(Decision { layer, path, admits, rule, line, why, by_signature, relies_on, caveat, mode })
     }
 
     /// The entry of a registry that the server was added from, as a file says that this policy
@@ -193,16 +224,14 @@ impl Policy {
         names.find(|name| chooses_code(name))
     }
 
-    /// Who has chosen the directory that a command runs in.
-    fn directory(&self, asked: &Asked<'_>) -> Directory {
-        let Target::Stdio(target) = &asked.resolved.definition.target else {
-            return Directory::Current;
-        };
-        match (&asked.overrides.cwd, &target.cwd) {
-            (Some(_), _) => Directory::Unbelieved,
-            (None, Some(_)) if self.believes(asked.resolved) => Directory::Believed,
-            (None, Some(_)) => Directory::Unbelieved,
-            (None, None) => Directory::Current,
+    /// Whether it believes who has chosen the directory that a command runs in. Where nobody has, it
+    /// is the one where the user happens to be.
+    fn believes_directory(&self, asked: &Asked<'_>) -> bool {
+        match &asked.resolved.definition.target {
+            Target::Stdio(target) if asked.overrides.cwd.is_none() => {
+                target.cwd.is_some() && self.believes(asked.resolved)
+            }
+            _ => false,
         }
     }
 
@@ -238,8 +267,7 @@ impl Policy {
             name,
             version,
             verified: kept.verify(&self.root()?, now),
-            // A clock that was set back proves nothing.
-            age: now.saturating_sub(kept.verified_at).max(0),
+            age: now.checked_sub(kept.verified_at).filter(|age| 0 <= *age),
         }))
     }
 }

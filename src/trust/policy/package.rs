@@ -10,7 +10,7 @@ pub(super) enum Kind {
 }
 
 /// The beginnings of command lines that run packages.
-const RUNNERS: &[(&[&str], Kind)] = &[
+pub(super) const RUNNERS: &[(&[&str], Kind)] = &[
     (&["npx"], Kind::Npm),
     (&["pnpx"], Kind::Npm),
     (&["bunx"], Kind::Npm),
@@ -19,6 +19,7 @@ const RUNNERS: &[(&[&str], Kind)] = &[
     (&["pnpm", "dlx"], Kind::Npm),
     (&["yarn", "dlx"], Kind::Npm),
     (&["bun", "x"], Kind::Npm),
+    (&["deno", "run"], Kind::Npm),
     (&["uvx"], Kind::Pypi),
     (&["uv", "tool", "run"], Kind::Pypi),
     (&["uv", "run"], Kind::Pypi),
@@ -81,9 +82,30 @@ fn split(kind: Kind, word: &str) -> (String, &str) {
     }
 }
 
+/// Whether a command line runs an image of a container that it does not name by its hash.
+pub(super) fn is_of_open_image(words: &[String]) -> bool {
+    const ENGINES: [&str; 3] = ["docker", "nerdctl", "podman"];
+    let is_engine = |word: &String| ENGINES.iter().any(|it| word.rsplit('/').next() == Some(*it));
+    let Some(at) = words.iter().position(is_engine) else { return false };
+    let args = &words[at..];
+    let runs = args.iter().any(|word| word == "run" || word == "create");
+    runs && !args.iter().any(|word| word.contains("@sha256:"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_image_is_open_without_its_hash() {
+        let check = |line: &str, is| assert_eq!(is_of_open_image(&words(line)), is, "{line}");
+        check("docker run -i --rm mcp/time", true);
+        check("/usr/bin/podman run -i mcp/time:1.2.3", true);
+        check("sudo docker container run mcp/time", true);
+        check("docker run -i --rm mcp/time@sha256:00", false);
+        check("docker exec -i c server", false);
+        check("server docker", false);
+    }
 
     fn words(text: &str) -> Vec<String> {
         text.split_ascii_whitespace().map(str::to_owned).collect()

@@ -7,7 +7,8 @@ use serde::Deserialize;
 
 use super::super::signature::Signer;
 use super::command::Command;
-use super::subject::{Directory, Place, Subject, host_name};
+use super::host::Host;
+use super::subject::{Place, Subject};
 use crate::config::quoting;
 
 /// Who may sign for, or be, which servers.
@@ -46,29 +47,6 @@ pub(super) enum Identity {
     Prefix(String),
 }
 
-/// A host, or with `*.` before it the hosts below it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Host(String);
-
-impl Host {
-    /// Reads a host. It is compared without regard to case and to a dot at its end.
-    pub(super) fn parse(text: &str) -> Result<Host, String> {
-        let name = text.strip_prefix("*.").unwrap_or(text);
-        let is_host = |c: char| c.is_ascii_alphanumeric() || "-._:[]".contains(c);
-        match name.is_empty() || name.starts_with('.') || !name.chars().all(is_host) {
-            true => Err(format!("\"{text}\" is no host; write example.com or *.example.com")),
-            false => Ok(Host(host_name(text))),
-        }
-    }
-
-    pub(super) fn matches(&self, host: &str) -> bool {
-        match self.0.strip_prefix('*') {
-            Some(suffix) => host.len() > suffix.len() && host.ends_with(suffix),
-            None => self.0 == host,
-        }
-    }
-}
-
 /// Whether a pattern means a name in a registry: `com.acme/weather`, or `com.acme/*`.
 fn is_listed(pattern: &str, name: &str) -> bool {
     match pattern.strip_suffix('*') {
@@ -88,7 +66,7 @@ impl Allow {
                 matches!(&subject.place, Place::Command(it) if it.is(words) && is_there(it))
             }
             Who::Socket { path } => {
-                matches!(&subject.place, Place::Socket(socket) if socket == path)
+                matches!(&subject.place, Place::Socket { path: it, .. } if it == path)
             }
             Who::Registry { base, names } => {
                 let listing = subject.listing.as_ref();
@@ -116,13 +94,8 @@ impl Allow {
             return Some(format!("{name} is set for it and decides what that runs"));
         }
         let Place::Command(command) = &subject.place else { return None };
-        let is_open = match subject.directory {
-            _ if has_directory => false,
-            Directory::Believed => false,
-            Directory::Unbelieved => command.follows_directory() || command.runs_package(),
-            // Where somebody has packages run, they are looked for there at the least.
-            Directory::Current => command.follows_directory(),
-        };
+        let is_open =
+            !has_directory && !subject.directory_is_believed && command.follows_directory();
         is_open.then(|| {
             "the directory that it runs in decides what that runs; name it, as cwd, in the rule or in \
              a definition of your own"
@@ -162,7 +135,7 @@ impl Allow {
         match &subject.place {
             _ if self.hosts.is_empty() => true,
             Place::Url { host, meant, .. } => at(host) && meant.as_ref().is_none_or(at),
-            Place::Socket(_) | Place::Command(_) => false,
+            Place::Socket { .. } | Place::Command(_) => false,
         }
     }
 }
@@ -173,7 +146,7 @@ impl Allow {
 pub(super) struct Match {
     /// `example.com`, or `*.example.com` for the hosts below it.
     pub(super) host: Option<String>,
-    /// The name in the configuration or in the card; `NAME@VERSION` for one version.
+    /// The name in the configuration, in the card or in the registry; `NAME@VERSION` for one version.
     pub(super) name: Option<String>,
     pub(super) command: Option<Vec<String>>,
     /// The identity of the signer.
@@ -203,8 +176,9 @@ impl Match {
         if *self == Match::default() {
             return Err("it says nothing about what is meant".to_owned());
         }
-        if self.command.as_ref().is_some_and(Vec::is_empty) {
-            return Err("command has no words".to_owned());
+        self.command.as_deref().map_or(Ok(()), check_command)?;
+        if let Some(name) = self.name.as_ref().filter(|name| name.starts_with('@')) {
+            return Err(format!("name \"{name}\" has nothing before the @"));
         }
         for (name, digits) in [
             ("spki_sha256", &self.spki_sha256),
@@ -212,7 +186,10 @@ impl Match {
             ("certificate_serial", &self.certificate_serial),
         ] {
             if let Some(digits) = digits {
-                hexadecimal(digits).map_err(|reason| format!("{name} {reason}"))?;
+                let digits = hexadecimal(digits).map_err(|reason| format!("{name} {reason}"))?;
+                if name.ends_with("sha256") && digits.len() != 64 {
+                    return Err(format!("{name} has not 64 digits"));
+                }
             }
         }
         self.host.as_deref().map_or(Ok(()), |host| Host::parse(host).map(drop))
@@ -251,12 +228,8 @@ impl Match {
     /// Whether what the server and its card claim to be is what is meant.
     fn meets_claims(&self, subject: &Subject<'_>) -> bool {
         let is_host = |text: &String| {
-            let Place::Url { host, meant, .. } = &subject.place else { return false };
-            let is_meant = |pattern: Host| {
-                let mut hosts = [Some(host), meant.as_ref()].into_iter().flatten();
-                hosts.any(|host| pattern.matches(host))
-            };
-            Host::parse(text).is_ok_and(is_meant)
+            let hosts = subject.place.hosts();
+            Host::parse(text).is_ok_and(|pattern| hosts.iter().any(|host| pattern.reaches(host)))
         };
         let is_command = |words: &Vec<String>| matches!(&subject.place, Place::Command(command) if command.runs(words));
         let card = subject.card.as_ref();
@@ -268,7 +241,11 @@ impl Match {
             let claimed = card.and_then(|card| card.name.as_deref());
             let is_version =
                 version.is_none() || card.and_then(|card| card.version.as_deref()) == version;
-            (subject.name == name || claimed == Some(name)) && is_version
+            let is_entry = subject.entry.is_some_and(|entry| {
+                let (entry, its_version) = entry.split_once('@').unwrap_or((entry, ""));
+                entry == name && version.is_none_or(|version| version == its_version)
+            });
+            is_entry || (subject.name == name || claimed == Some(name)) && is_version
         };
         let is_card = |text: &String| {
             card.is_some_and(|card| card.digest.hex() == hexadecimal(text).unwrap_or_default())
@@ -301,6 +278,18 @@ impl Match {
             && same(&self.did, did)
             && digits(&self.spki_sha256, key.as_deref())
             && digits(&self.certificate_serial, certificate.map(|it| it.serial.as_str()))
+    }
+}
+
+/// Makes sure that the words of a rule can be those of a command.
+pub(super) fn check_command(words: &[String]) -> Result<(), String> {
+    match words.split_last() {
+        None => Err("command has no words".to_owned()),
+        Some(_) if words[0] == "*" => Err("command names no program".to_owned()),
+        Some((_, beginning)) if beginning.iter().any(|word| word == "*") => {
+            Err("in command, \"*\" is only the last word".to_owned())
+        }
+        Some(_) => Ok(()),
     }
 }
 
@@ -341,7 +330,7 @@ impl fmt::Display for Allow {
             }
         }
         if !self.hosts.is_empty() {
-            let hosts: Vec<&str> = self.hosts.iter().map(|host| host.0.as_str()).collect();
+            let hosts: Vec<String> = self.hosts.iter().map(Host::to_string).collect();
             write!(f, ", at {}", hosts.join(" "))?;
         }
         Ok(())

@@ -7,11 +7,11 @@ use super::super::signature::sigstore::TrustRoot;
 use super::super::signature::{
     BUNDLE_LIMIT, BUNDLE_SUFFIX, Evidence, PublicKey, ROOT_LIMIT, Wanted,
 };
-use super::copy::Copy;
+use super::copy::{self, Copy};
 use super::decision::{CrossDomain, Rules};
 use super::document;
 use super::kept::Unkept;
-use super::revocation::{Entry, LIST_LIMIT, List, entries};
+use super::revocation::{self, Contents, Entry, LIST_LIMIT, List};
 use crate::config::Layer;
 use crate::env::Env;
 use crate::store::{self, Fault, Guard};
@@ -153,25 +153,28 @@ impl Policy {
             let name = path.display().to_string();
             match self.file_with_bundle(&path, wanted.is_some()) {
                 Ok(Some(Signed { list, bundle })) => {
-                    let entries = self.entries(&list, bundle, wanted.as_ref(), now);
-                    read.push(List { name, entries });
+                    let contents = self.contents(&list, bundle, wanted.as_ref(), now);
+                    let entries = contents.map(|contents| contents.entries);
+                    read.push(List { name, fetched_at: None, entries });
                 }
                 Ok(None) if !lists.required => {}
-                Ok(None) => read.push(List { name, entries: Err("it is not there".to_owned()) }),
-                Err(fault) => read.push(List { name, entries: Err(fault.to_string()) }),
+                Ok(None) => read.push(List::unread(name, "it is not there".to_owned())),
+                Err(fault) => read.push(List::unread(name, fault.to_string())),
             }
         }
         for url in &lists.urls {
-            let entries = match Copy::recall(url, env) {
+            let name = url.clone();
+            read.push(match Copy::recall(url, env) {
                 Ok(Some(copy)) if copy.is_fresh(now, lists.max_age) => {
-                    self.entries(&copy.list, copy.bundle, wanted.as_ref(), now)
+                    let contents = self.contents(&copy.list, copy.bundle, wanted.as_ref(), now);
+                    let entries = contents.and_then(|contents| newest(url, contents, env));
+                    List { name, fetched_at: Some(copy.fetched_at), entries }
                 }
                 Ok(_) if !lists.required => continue,
-                Ok(Some(_)) => Err("the copy of it is too old".to_owned()),
-                Ok(None) => Err("there is no copy of it".to_owned()),
-                Err(fault) => Err(fault.to_string()),
-            };
-            read.push(List { name: url.clone(), entries });
+                Ok(Some(_)) => List::unread(name, "the copy of it is too old".to_owned()),
+                Ok(None) => List::unread(name, "there is no copy of it".to_owned()),
+                Err(fault) => List::unread(name, fault.to_string()),
+            });
         }
         Ok(read)
     }
@@ -200,13 +203,13 @@ impl Policy {
     }
 
     /// Reads a list, once it is known who has signed it.
-    fn entries(
+    fn contents(
         &self,
         list: &[u8],
         bundle: Option<Vec<u8>>,
         wanted: Option<&(Wanted, Option<PublicKey>)>,
         now: i64,
-    ) -> Result<Vec<Entry>, String> {
+    ) -> Result<Contents, String> {
         if let Some((wanted, key)) = wanted {
             let bundle = bundle.ok_or("it is not signed")?;
             let evidence = Evidence::Bundle { bundle, key: key.clone() };
@@ -216,7 +219,7 @@ impl Policy {
                 .and_then(|verified| verified.require(wanted))
                 .map_err(|refusal| refusal.to_string())?;
         }
-        entries(list)
+        revocation::read(list)
     }
 
     fn signer(&self, signer: &ListSigner) -> Result<(Wanted, Option<PublicKey>), PolicyError> {
@@ -252,6 +255,13 @@ impl Policy {
     fn fault(&self, named: &Path, why: String) -> PolicyError {
         PolicyError::Document { policy: self.path.clone(), path: self.beside(named), why }
     }
+}
+
+/// The entries of a list from the network, if it is the newest that is known.
+fn newest(url: &str, contents: Contents, env: &Env) -> Result<Vec<Entry>, String> {
+    let issued = contents.issued.ok_or("its first line does not say when it was issued")?;
+    copy::hold(url, issued, env)?;
+    Ok(contents.entries)
 }
 
 impl fmt::Display for PolicyError {

@@ -1,9 +1,8 @@
 //! What a policy judges: a server that is about to be used.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-
 use super::super::signature::{Refusal, Verified};
 use super::command::Command;
+use super::host::{host_name, without_port};
 use crate::config::{Digest, Endpoint, HttpEndpoint, Server};
 use crate::net::Address;
 
@@ -19,21 +18,12 @@ pub(super) struct Subject<'a> {
     /// A variable that decides which code its command runs, and was set by somebody whom the policy
     /// does not believe.
     pub(super) steered_by: Option<String>,
-    /// Who has chosen the directory that its command runs in.
-    pub(super) directory: Directory,
-    /// The entry of a registry that it was added from.
+    /// Whether somebody whom the policy believes has chosen the directory that its command runs in.
+    pub(super) directory_is_believed: bool,
+    /// The entry of a registry that it was added from, where that is believed.
     pub(super) listing: Option<Listing>,
-}
-
-/// Who has chosen a working directory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Directory {
-    /// A definition that the policy believes.
-    Believed,
-    /// The command line, or a definition that the policy does not believe.
-    Unbelieved,
-    /// Nobody: it is the one where the user is.
-    Current,
+    /// The same as a file says it, whoever has written that: `com.example/weather@1.2.0`.
+    pub(super) entry: Option<&'a str>,
 }
 
 /// An entry of a registry.
@@ -59,7 +49,12 @@ pub(super) enum Place {
         meant: Option<String>,
     },
     /// Behind a socket of this machine.
-    Socket(String),
+    Socket {
+        /// Its path.
+        path: String,
+        /// The host that requests are said to be for, if a header says so.
+        meant: Option<String>,
+    },
     /// In a process to be started.
     Command(Command),
 }
@@ -75,8 +70,9 @@ pub(super) struct Card {
     pub(super) version: Option<String>,
     /// Who has signed it, as this policy's trusted root has it.
     pub(super) verified: Result<Verified, Refusal>,
-    /// How long ago that was verified with all that there was then, in seconds.
-    pub(super) age: i64,
+    /// How long ago that was verified with all that there was then, in seconds; `None` when that is a
+    /// time to come, so that a clock was wrong.
+    pub(super) age: Option<i64>,
 }
 
 impl Place {
@@ -85,9 +81,23 @@ impl Place {
         match &server.endpoint {
             Endpoint::Stdio(endpoint) => Place::Command(Command::of(endpoint)),
             Endpoint::Http(endpoint) => match &endpoint.socket {
-                Some(path) => Place::Socket(path.display().to_string()),
+                Some(path) => {
+                    let path = path.display().to_string();
+                    Place::Socket { path, meant: host_header(endpoint) }
+                }
                 None => Place::url(endpoint),
             },
+        }
+    }
+
+    /// The hosts that it is at, is said to be at, or that a command is told to go to.
+    pub(super) fn hosts(&self) -> Vec<String> {
+        match self {
+            Place::Url { host, meant, .. } => {
+                [Some(host), meant.as_ref()].into_iter().flatten().cloned().collect()
+            }
+            Place::Socket { meant, .. } => meant.iter().cloned().collect(),
+            Place::Command(command) => command.hosts(),
         }
     }
 
@@ -97,60 +107,14 @@ impl Place {
             return Place::Url { url: endpoint.url.clone(), host: String::new(), meant: None };
         };
         let host = host_name(address.host());
-        let mut headers = endpoint.headers.iter();
-        let meant = headers.find(|(name, _)| name.eq_ignore_ascii_case("host"));
-        let meant = meant.map(|(_, value)| host_name(without_port(value.expose().trim())));
-        let meant = meant.filter(|meant| *meant != host);
+        let meant = host_header(endpoint).filter(|meant| *meant != host);
         Place::Url { url: address.as_str().to_owned(), host, meant }
     }
 }
 
-/// The host of a `Host` header (RFC 9110, section 7.2).
-fn without_port(value: &str) -> &str {
-    let end =
-        if value.starts_with('[') { value.find(']').map(|at| at + 1) } else { value.find(':') };
-    &value[..end.unwrap_or(value.len())]
-}
-
-/// A host in the one spelling that rules and servers are compared in: lower case, no dot at its end,
-/// and of an address that leads to the same machine in several ways the plainest one.
-pub(in crate::trust) fn host_name(host: &str) -> String {
-    let host = host.trim_end_matches('.').to_ascii_lowercase();
-    let plain = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(&host);
-    let Ok(address) = plain.parse::<IpAddr>() else { return host };
-    match address.to_canonical() {
-        // What is not specified leads to the machine itself.
-        IpAddr::V4(address) if address.is_unspecified() => Ipv4Addr::LOCALHOST.to_string(),
-        IpAddr::V6(address) if address.is_unspecified() => format!("[{}]", Ipv6Addr::LOCALHOST),
-        IpAddr::V4(address) => address.to_string(),
-        IpAddr::V6(address) => format!("[{address}]"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_machine_has_one_spelling() {
-        let check = |host: &str, expected: &str| assert_eq!(host_name(host), expected, "{host}");
-        check("Example.COM.", "example.com");
-        check("*.Example.com", "*.example.com");
-        check("127.0.0.1", "127.0.0.1");
-        check("[::ffff:127.0.0.1]", "127.0.0.1");
-        check("0.0.0.0", "127.0.0.1");
-        check("[::]", "[::1]");
-        check("::1", "[::1]");
-        check("[2001:DB8::0:1]", "[2001:db8::1]");
-    }
-
-    #[test]
-    fn a_header_names_a_host_and_perhaps_a_port() {
-        let check = |value: &str, host: &str| assert_eq!(without_port(value), host);
-        check("h.example", "h.example");
-        check("h.example:8443", "h.example");
-        check("[::1]:80", "[::1]");
-        check("[::1", "[::1");
-        check("", "");
-    }
+/// The host that a header says that requests are for.
+fn host_header(endpoint: &HttpEndpoint) -> Option<String> {
+    let mut headers = endpoint.headers.iter();
+    let (_, value) = headers.find(|(name, _)| name.eq_ignore_ascii_case("host"))?;
+    Some(host_name(without_port(value.expose().trim())))
 }

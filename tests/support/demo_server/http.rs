@@ -84,7 +84,8 @@ fn exchange(
     options: &'static Options,
     stream: &mut TcpStream,
 ) -> io::Result<bool> {
-    match (request.verb.as_str(), request.path.as_str(), options.sse) {
+    let path = request.path.split('?').next().unwrap_or_default();
+    match (request.verb.as_str(), path, options.sse) {
         ("POST", "/mcp", None) | ("POST", "/message", Some(_)) => {}
         ("GET", "/sse", Some(_)) => return streams::serve_sse(stream),
         ("GET", "/mcp", None) if options.tick.is_some() => {

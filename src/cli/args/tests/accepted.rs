@@ -128,6 +128,9 @@ fn options_of_a_command_stand_anywhere() {
     check("call s t --check-arguments {}", r#"call --check-arguments s t ["{}"]"#);
     check("schema s t --example", "schema --example s t");
     check("schema --output-schema s t", "schema --output-schema s t");
+    check("schema s t --output", "schema --output-schema s t");
+    check("schema s t --output --example", "schema --output-schema --example s t");
+    check("schema s t --output json", "schema s t | output: Some(Json)");
     check("rpc s m --envelope {}", r#"rpc --envelope s m Some("{}")"#);
     let [one, two] = ["1", "2"].map(|digit| format!("sha256:{}", digit.repeat(64)));
     let approve = |accepted: &str| format!("approve Some(\"x\") Some({accepted:?})");

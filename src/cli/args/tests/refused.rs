@@ -198,6 +198,7 @@ fn hints_say_what_to_write() {
         why => panic!("{line}: {why:?}"),
     };
     check("call s", Some("mcpmini call SERVER TOOL [ARG...]"));
+    check("trust", Some("which there are: mcpmini trust --help"));
     check("ping a b", Some("mcpmini ping SERVER"));
     check("help a b", Some("mcpmini help [COMMAND]"));
     check("", Some("mcpmini --help"));

@@ -52,7 +52,7 @@ impl Command<'_> {
         place: &Place,
         card: &[u8],
     ) -> Result<Option<(Vec<u8>, Whence)>, Error> {
-        let bytes = self.documents.get(place, CATALOG).await?;
+        let (bytes, source) = self.documents.get_with_source(place, CATALOG).await?;
         let unread = |why: String| untrusted(format!("the catalog {place} cannot be read: {why}"));
         let object = document::read(&bytes).map_err(|why| unread(why.to_string()))?;
         let listed = catalog::read(&object).map_err(|why| unread(why.to_string()))?;
@@ -70,7 +70,7 @@ impl Command<'_> {
             _ => entry.digest.as_ref() == Some(&digest),
         };
         for attestation in listed.entries.iter().filter(is_meant).flat_map(|it| &it.attestations) {
-            let Some(bundle) = self.bundle_of(attestation).await? else { continue };
+            let Some(bundle) = self.bundle_of(attestation, source).await? else { continue };
             if !attestation.is(&bundle) {
                 let uri = attestation.place();
                 let text = format!("{uri} is not the bundle that {place} means: another hash");
@@ -82,13 +82,17 @@ impl Command<'_> {
         Ok(None)
     }
 
-    async fn bundle_of(&self, attestation: &Attestation) -> Result<Option<Vec<u8>>, Error> {
+    async fn bundle_of(
+        &self,
+        attestation: &Attestation,
+        source: Source,
+    ) -> Result<Option<Vec<u8>>, Error> {
         match attestation.whereabouts() {
             Some(Whereabouts::Here(bundle)) => Ok(Some(bundle)),
             // The user has named the catalog, and not what it leads to.
             Some(Whereabouts::Url(address)) => {
                 let place = Place::Url(address);
-                self.documents.find(&place, of_bundle(Source::Document(Zone::Public))).await
+                self.documents.find(&place, of_bundle(source)).await
             }
             None => Err(untrusted(format!("{:?} is no place of a bundle", attestation.place()))),
         }

@@ -1,5 +1,8 @@
 //! Policies as people write them, and what they say about servers.
 
+mod files;
+mod lists;
+
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -132,7 +135,7 @@ fn what_is_denied_is_refused_in_every_mode() {
     let check = |what: &str, word: &str, is_denied: bool| {
         for mode in ["off", "tofu", "strict"] {
             let all = "[[allow]]\nkind = \"host\"\nhosts = [\"*.example\", \"example.com\"]\n\
-                       [[allow]]\nkind = \"command\"\ncommand = [\"npx\", \"*\"]\n";
+                       [[allow]]\nkind = \"command\"\ncommand = [\"server\", \"*\"]\n";
             let policy =
                 format!("mode = \"{mode}\"\n[[deny]]\nhost = \"x.y\"\n[[deny]]\n{what}\n{all}");
             let expected = if is_denied { "refused: user deny 2 (line 4)" } else { "admitted: " };
@@ -145,10 +148,22 @@ fn what_is_denied_is_refused_in_every_mode() {
     check("host = \"*.evil.example\"", "https://a.b.evil.example/", true);
     check("host = \"*.evil.example\"", "https://evil.example/", false);
     check("host = \"*.evil.example\"", "https://notevil.example/", false);
+    // An address that stands for another one, and this machine under its names.
+    check("host = \"10.0.0.5\"", "http://[64:ff9b::a00:5]/", true);
+    check("host = \"0xA000005\"", "http://10.0.0.5/", true);
+    check("host = \"localhost\"", "http://127.0.0.1:3000/", true);
+    check("host = \"127.0.0.1\"", "http://x.localhost/", true);
+    check("host = \"[::1]\"", "http://127.9.9.9/", true);
+    check("host = \"127.0.0.1\"", "https://localhost.example/", false);
+    // What a command is told to go to.
+    check("host = \"evil.example\"", "npx -y mcp-remote https://evil.example/sse", true);
+    check("host = \"*.evil.example\"", "npx x --url=wss://u:p@A.evil.example:8443", true);
+    check("host = \"10.0.0.5\"", "sh -c 'curl \"http://0xa000005/\"'", true);
+    check("host = \"evil.example\"", "exec:server https://example.com/evil.example", false);
     check("command = [\"npx\", \"-y\", \"evil\"]", "npx -y evil", true);
     check("command = [\"npx\", \"-y\", \"evil\"]", "npx -y evil --more", true);
     check("command = [\"npx\", \"-y\", \"evil\", \"*\"]", "npx -y evil --more", true);
-    check("command = [\"npx\"]", "npx -y fine", false);
+    check("command = [\"server\"]", "exec:server -y fine", false);
     check("name = \"com.example/weather\"", SIGNED, true);
     check("name = \"com.example/weather@1.2.0\"", SIGNED, true);
     check("name = \"com.example/weather@1.2.1\"", SIGNED, false);
@@ -299,6 +314,17 @@ fn what_a_domain_said_is_good_for_some_days() {
 }
 
 #[test]
+fn what_was_verified_at_a_time_to_come_is_not_good_for_ever() {
+    let policy = format!("card_max_age_days = 30\n{}", sigstore(&format!("san = \"{SAN}\"")));
+    let world = World::new().keeping("card.json").user(&policy);
+    world.check(SIGNED, "admitted: user allow 1");
+    let kept = Kept::recall(SIGNED, &world.env()).unwrap().unwrap();
+    let kept = Kept { verified_at: kept.verified_at + 1_000_000, ..kept };
+    kept.keep(&world.env()).unwrap();
+    world.check(SIGNED, "refused: user require_signature");
+}
+
+#[test]
 fn no_policy_loosens_the_other() {
     let deny = "[[deny]]\nhost = \"example.com\"\n";
     let allow = "mode = \"off\"\n[[allow]]\nkind = \"host\"\nhosts = [\"example.com\"]\n";
@@ -312,199 +338,6 @@ fn no_policy_loosens_the_other() {
     assert_eq!(mode("", ""), Mode::Tofu);
     assert_eq!(mode("mode = \"strict\"", "mode = \"off\""), Mode::Strict);
     assert_eq!(mode("mode = \"off\"", "mode = \"off\""), Mode::Off);
-}
-
-#[test]
-fn what_is_revoked_is_refused() {
-    let list =
-        |more: &str| format!("mode = \"off\"\ntrusted_root = \"root.json\"\n[revocation]\n{more}");
-    let by_key = "files = [\"revoked.jsonl\"]\npublic_key = \"key.pub\"\n";
-    let world = || World::new().user(&list(by_key));
-    world().check("https://a.evil.example/", "refused: user revoked");
-    world().check("https://fine.example/", "admitted: user mode: mode is off");
-    let named = r#"{"match":{"name":"com.example/weather@1.2.0"},"since":"2026-01-01T00:00:00Z","reason":"sold"}"#;
-    let unsigned = list("files = [\"mine.jsonl\"]");
-    let mine = |text: &str| World::new().user(&unsigned).with("h/.config/mcpmini/mine.jsonl", text);
-    mine(named)
-        .keeping("card.json")
-        .check(SIGNED, "revokes name com.example/weather@1.2.0, since 2026-01-01T00:00:00Z (sold)");
-    mine(named).check("https://other.example/", "admitted");
-    // A list that cannot be relied on revokes everything.
-    for broken in [
-        "x",
-        "{}",
-        "{\"match\":{}}",
-        "{\"match\":{\"hots\":\"x\"}}",
-        "[]",
-        "{\"match\":{\"host\":\"x\",\"host\":\"y\"}}",
-        "{\"match\":{\"host\":\"x\"},\"since\":\"soon\"}",
-        "{\"match\":{\"host\":\"x y\"}}",
-        "{\"match\":{\"card_sha256\":\"no\"}}",
-    ] {
-        mine(broken).check(SIGNED, "refused: user revocation_list");
-    }
-    World::new().user(&unsigned).check(SIGNED, "mine.jsonl: it is not there");
-    let optional = list("files = [\"mine.jsonl\"]\nrequired = false");
-    World::new().user(&optional).check(SIGNED, "admitted");
-    World::new()
-        .user(&optional)
-        .with("h/.config/mcpmini/mine.jsonl", "x")
-        .check(SIGNED, "refused: user revocation_list");
-    let tampered = String::from_utf8(vector("revoked.jsonl")).unwrap().replace("evil", "evel");
-    world()
-        .with("h/.config/mcpmini/revoked.jsonl", &tampered)
-        .check(SIGNED, "refused: user revocation_list");
-    world()
-        .with("h/.config/mcpmini/revoked.jsonl.sigstore.json", "")
-        .check(SIGNED, "refused: user revocation_list");
-    world()
-        .with("h/.config/mcpmini/key.pub", "")
-        .check(SIGNED, "error: /h/.config/mcpmini/key.pub, which");
-    let by_name =
-        list(&format!("files = [\"revoked.jsonl\"]\nsan = \"{SAN}\"\nissuer = \"{ISSUER}\"\n"));
-    World::new().user(&by_name).check(SIGNED, "refused: user revocation_list");
-}
-
-#[test]
-fn copies_of_lists_are_good_for_their_time() {
-    let url = "https://lists.example/revoked.jsonl";
-    let policy = format!(
-        "trusted_root = \"root.json\"\n[revocation]\nurls = [\"{url}\"]\npublic_key = \"key.pub\"\nmax_age = \"1h\"\n"
-    );
-    let mut world = World::new().user(&policy);
-    world.check(SIGNED, "there is no copy of it");
-    let stale = |world: &World| Policies::load(&world.env()).unwrap().stale(&world.env());
-    assert_eq!(stale(&world), [url]);
-    let bundle = vector("revoked.jsonl.sigstore.json");
-    store_list(url, vector("revoked.jsonl"), Some(bundle.clone()), &world.env()).unwrap();
-    assert!(stale(&world).is_empty());
-    world.check(SIGNED, "admitted");
-    world.check("https://a.evil.example/", "refused: user revoked");
-    world.now += 3600;
-    world.check(SIGNED, "admitted");
-    world.now += 1;
-    world.check(SIGNED, "the copy of it is too old");
-    assert_eq!(stale(&world), [url]);
-    world.now -= 3602;
-    world.check(SIGNED, "the copy of it is too old");
-    world.now += 1;
-    store_list(url, vector("revoked.jsonl"), None, &world.env()).unwrap();
-    world.check(SIGNED, "it is not signed");
-    store_list(url, Vec::new(), Some(bundle), &world.env()).unwrap();
-    world.check(SIGNED, "refused: user revocation_list");
-    let lax = format!("{policy}required = false\n");
-    World::new().user(&lax).check(SIGNED, "admitted");
-}
-
-/// What the parser says that it knows where it meets what it does not: the names in its words.
-fn expected_at(mistake: &str) -> Vec<String> {
-    let (_, names) = mistake.split_once("expected ").unwrap();
-    names.split('`').skip(1).step_by(2).map(str::to_owned).collect()
-}
-
-/// The example in the help texts is a policy, and it leaves out nothing that one can say.
-#[test]
-fn the_example_says_what_the_parser_knows() {
-    assert_eq!(document::parse(EXAMPLE).map(drop), Ok(()));
-    assert_eq!(revocation::entries(EXAMPLE_LIST.as_bytes()).map(|list| list.len()), Ok(2));
-    let is_name = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
-    let said: Vec<&str> = EXAMPLE.split(|c| !is_name(c)).collect();
-    let check = |policy: &str, at_least: usize| {
-        let (_, mistake) = document::parse(policy).unwrap_err();
-        let names = expected_at(&mistake);
-        assert!(at_least <= names.len(), "{mistake}");
-        for name in &names {
-            assert!(said.contains(&name.as_str()), "{name} is not in the example: {mistake}");
-        }
-        names
-    };
-    check("x = 1", 8);
-    check("mode = \"x\"", 3);
-    check("cross_domain = \"x\"", 3);
-    check("[[deny]]\nx = 1", 10);
-    check("[revocation]\nx = 1", 7);
-    let kinds = check("[[allow]]\nkind = \"x\"", 7);
-    let (_, without) = document::parse("[[allow]]\nx = 1").unwrap_err();
-    let (_, told) = without.split_once("one of ").unwrap();
-    assert_eq!(told, kinds.iter().map(|kind| format!("`{kind}`")).collect::<Vec<_>>().join(", "));
-    for kind in kinds {
-        check(&format!("[[allow]]\nkind = \"{kind}\"\nx = 1"), 1);
-        assert!(EXAMPLE.contains(&format!("\nkind = \"{kind}\"\n")), "{kind}");
-    }
-    let mistake = revocation::entries(b"{\"x\":1}").unwrap_err();
-    for name in expected_at(&mistake) {
-        assert!(EXAMPLE_LIST.contains(&format!("\"{name}\":")), "{name}");
-    }
-}
-
-#[test]
-fn a_policy_that_is_not_understood_admits_nothing() {
-    let check = |policy: &str, expected: &str| {
-        let told = World::new().user(policy).told(SIGNED);
-        assert!(told.starts_with("error: ") && told.contains(expected), "{policy}: {told}");
-    };
-    check("mode = \"lax\"", "policy.toml:1: unknown variant `lax`");
-    check("require_signatures = true", "unknown field `require_signatures`");
-    check("\n\n[[deny]]\nhots = \"x\"", "unknown field `hots`");
-    check("[[deny]]\n", "policy.toml:1: deny: it says nothing");
-    check("[[deny]]\nhost = \"a b\"", "\"a b\" is no host");
-    check("[[deny]]\nhost = \"*\"", "\"*\" is no host");
-    check("[[deny]]\nhost = \"a.*.b\"", "is no host");
-    check("[[deny]]\ncard_sha256 = \"xyz\"", "card_sha256 \"xyz\" is not hexadecimal");
-    check("[[deny]]\ncommand = []", "command has no words");
-    check("cross_domain = \"maybe\"", "unknown variant `maybe`");
-    check(
-        "[[allow]]\nhosts = [\"x\"]",
-        "policy.toml:1: missing field `kind`, one of `sigstore`, `did-web`, `key`, `host`, ",
-    );
-    check("[[allow]]\nkind = \"registries\"", "unknown variant `registries`");
-    check("[[allow]]\nkind = \"registry\"", "missing field `namespaces`");
-    check("[[allow]]\nkind = \"registry\"\nnamespaces = []", "it has no namespaces");
-    check("[[allow]]\nkind = \"registry\"\nnamespaces = [\"*\"]", "\"*\" is not com.example/*");
-    check("[[allow]]\nkind = \"registry\"\nnamespaces = [\"com.*/x\"]", "is not com.example/*");
-    check("[[allow]]\nkind = \"host\"\nhosts = []", "it names no hosts");
-    check("[[allow]]\nkind = \"host\"", "missing field `hosts`");
-    check("[[allow]]\nkind = \"command\"\ncommand = [\"*\"]", "command names no program");
-    check(
-        "[[allow]]\nkind = \"command\"\ncommand = [\"x\"]\ncwd = \"y\"",
-        "cwd \"y\" is no absolute path",
-    );
-    check("[[allow]]\nkind = \"key\"\nspki_sha256 = \"00\"", "has not 64 digits");
-    check("[[allow]]\nkind = \"sigstore\"\nsan = \"x\"", "missing field `issuer`");
-    check("[[allow]]\nkind = \"sigstore\"\nissuer = \"x\"", "it needs san or san_prefix");
-    check(
-        "[[allow]]\nkind = \"sigstore\"\nissuer = \"x\"\nsan_prefix = \"https://github.com/acme\"",
-        "san_prefix must end with / or @",
-    );
-    check("[revocation]\n", "revocation: it names no list");
-    check("[revocation]\nurls = [\"https://l.example/\"]", "need a signer");
-    check("[revocation]\nfiles = [\"x\"]\nsan = \"x\"", "the signer of the lists is");
-    check("[revocation]\nurls = [\"http://l.example/\"]\npublic_key = \"k\"", "is not https");
-    check("[revocation]\nfiles = [\"x\"]\nmax_age = \"soon\"", "\"soon\" is no duration");
-    check("mode = ", "policy.toml:1: ");
-    let missing = format!("trusted_root = \"gone.json\"\n{}", "require_signature = true");
-    let told = World::new().keeping("card.json").user(&missing).told(SIGNED);
-    assert!(told.contains("gone.json, which") && told.ends_with("it is not there"), "{told}");
-}
-
-#[test]
-fn a_policy_that_is_named_must_be_there() {
-    let world = World::new().user("mode = \"strict\"").with("p.toml", "mode = \"off\"");
-    let mut env = world.env();
-    let home = world.scratch.path("h");
-    let named = |file: &str| {
-        let path = world.scratch.path(file);
-        [
-            ("HOME", home.to_str().unwrap().to_owned()),
-            ("MCPMINI_POLICY", path.display().to_string()),
-        ]
-    };
-    let pairs = named("p.toml");
-    env.variables = [("HOME", pairs[0].1.as_str()), ("MCPMINI_POLICY", pairs[1].1.as_str())].into();
-    assert_eq!(Policies::load(&env).unwrap().mode(), Mode::Off);
-    let pairs = named("gone.toml");
-    env.variables = [("HOME", pairs[0].1.as_str()), ("MCPMINI_POLICY", pairs[1].1.as_str())].into();
-    assert!(matches!(Policies::load(&env), Err(PolicyError::NoSuchFile(_))));
 }
 
 #[test]

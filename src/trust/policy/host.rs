@@ -1,0 +1,103 @@
+//! The hosts of rules, and hosts as they are compared.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use crate::net::{Address, embedded};
+
+/// A host, or with `*.` before it the hosts below it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Host(String);
+
+impl Host {
+    /// Reads a host. It is compared without regard to case and to a dot at its end.
+    pub(super) fn parse(text: &str) -> Result<Host, String> {
+        let (below, name) = text.strip_prefix("*.").map_or(("", text), |name| ("*.", name));
+        let name = name.parse().map_or_else(|_| name.to_owned(), |ip: Ipv6Addr| format!("[{ip}]"));
+        let is_of_host = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+        let is_host = name.starts_with('[') && name.ends_with(']')
+            || !name.starts_with('.') && name.chars().all(is_of_host);
+        // An address has more spellings than one in a rule, too.
+        let address = Address::parse(&format!("http://{name}/")).ok().filter(|_| is_host);
+        let address = address.ok_or_else(|| {
+            format!("\"{text}\" is no host; write example.com or *.example.com, without a port")
+        })?;
+        Ok(Host(format!("{below}{}", host_name(address.host()))))
+    }
+
+    /// Whether it means a host, in the spelling of [`host_name`].
+    pub(super) fn matches(&self, host: &str) -> bool {
+        match self.0.strip_prefix('*') {
+            Some(suffix) => host.len() > suffix.len() && host.ends_with(suffix),
+            None => self.0 == host,
+        }
+    }
+
+    /// Whether it matches a host, or both are this machine by another name or address.
+    pub(super) fn reaches(&self, host: &str) -> bool {
+        self.matches(host) || is_this_machine(&self.0) && is_this_machine(host)
+    }
+}
+
+impl fmt::Display for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The host of a `Host` header (RFC 9110, section 7.2).
+pub(super) fn without_port(value: &str) -> &str {
+    let end =
+        if value.starts_with('[') { value.find(']').map(|at| at + 1) } else { value.find(':') };
+    &value[..end.unwrap_or(value.len())]
+}
+
+/// A host in the one spelling that rules and servers are compared in: lower case, no dot at its end,
+/// and of an address that leads to the same machine in several ways the plainest one.
+pub(in crate::trust) fn host_name(host: &str) -> String {
+    let host = host.trim_end_matches('.').to_ascii_lowercase();
+    let plain = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(&host);
+    let Ok(address) = plain.parse::<IpAddr>() else { return host };
+    match embedded(address) {
+        // What is not specified leads to the machine itself.
+        IpAddr::V4(address) if address.is_unspecified() => Ipv4Addr::LOCALHOST.to_string(),
+        IpAddr::V6(address) if address.is_unspecified() => format!("[{}]", Ipv6Addr::LOCALHOST),
+        IpAddr::V4(address) => address.to_string(),
+        IpAddr::V6(address) => format!("[{address}]"),
+    }
+}
+
+/// Whether a host is this machine, by its name or by one of its addresses.
+fn is_this_machine(host: &str) -> bool {
+    Address::parse(&format!("http://{host}/")).is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_has_one_spelling() {
+        let check = |host: &str, expected: &str| assert_eq!(host_name(host), expected, "{host}");
+        check("Example.COM.", "example.com");
+        check("*.Example.com", "*.example.com");
+        check("127.0.0.1", "127.0.0.1");
+        check("[::ffff:127.0.0.1]", "127.0.0.1");
+        check("0.0.0.0", "127.0.0.1");
+        check("[::]", "[::1]");
+        check("::1", "[::1]");
+        check("[2001:DB8::0:1]", "[2001:db8::1]");
+        check("[64:ff9b::a00:5]", "10.0.0.5");
+        check("[2002:a00:5::]", "10.0.0.5");
+    }
+
+    #[test]
+    fn a_header_names_a_host_and_perhaps_a_port() {
+        let check = |value: &str, host: &str| assert_eq!(without_port(value), host);
+        check("h.example", "h.example");
+        check("h.example:8443", "h.example");
+        check("[::1]:80", "[::1]");
+        check("[::1", "[::1");
+        check("", "");
+    }
+}

@@ -1,0 +1,208 @@
+//! What the user gives a server in confidence is shown nowhere: not in answers about the server, not
+//! in errors, not in what to do about them.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod support;
+
+use std::process::Command;
+
+use support::{HttpDemo, Outcome, Scratch, answer, closed_url, demo, demo_path, http_server, run};
+
+/// A secret, long enough to be looked for wherever it may stand.
+const SECRET: &str = "hunter2-hunter2";
+
+#[track_caller]
+fn check_hidden(outcome: &Outcome, words: &[&str]) {
+    let Outcome { code, out, err, .. } = outcome;
+    assert!(!format!("{out}{err}").contains(SECRET), "{words:?} ({code})\n{out}\n{err}");
+}
+
+/// The command lines that name a server, with `URL` in its place.
+const COMMANDS: &[&[&str]] = &[
+    &["call", "URL", "add", "a=1", "b=2"],
+    &["call", "URL", "no-such-tool", "{}"],
+    &["call", "URL", "add", "{}", "--dry-run", "-v"],
+    &["call", "URL", "add", "{}", "--transport", "stdio"],
+    &["tools", "URL"],
+    &["tools", "URL", "URL"],
+    &["tools", "URL", "no-such-pattern"],
+    &["schema", "URL", "add"],
+    &["schema", "URL", "add", "--example"],
+    &["find", "no-such-pattern", "URL", "--refresh"],
+    &["find", "add", "URL", "--refresh"],
+    &["tools", "URL", "add"],
+    &["resources", "URL"],
+    &["read", "URL", "demo://none"],
+    &["prompts", "URL"],
+    &["prompt", "URL", "none"],
+    &["skills", "URL"],
+    &["complete", "URL", "prompt:none", "a", ""],
+    &["task", "get", "URL", "none"],
+    &["info", "URL"],
+    &["ping", "URL"],
+    &["rpc", "URL", "no/such/method"],
+    &["batch", "URL", "calls.ndjson"],
+    &["bench", "URL", "add", "{}", "-n", "1"],
+    &["session", "URL", "--", "true"],
+    &["watch", "URL", "-T", "300ms"],
+    &["servers", "URL", "--check"],
+    &["doctor", "URL", "--only", "era"],
+    &["doctor", "URL", "--only", "verbs", "--write-baseline", "known.txt"],
+    &["approve", "URL"],
+    &["trust", "show", "URL"],
+    &["trust", "diff", "URL"],
+    &["trust", "accept", "URL"],
+    &["lock", "URL"],
+    &["policy", "check", "URL"],
+    &["login", "URL", "-T", "3s"],
+    &["logout", "URL"],
+    &["token", "URL"],
+    &["discover", "URL"],
+    &["card", "show", "URL"],
+    &["card", "URL", "--connect"],
+    &["card", "verify", "URL", "--identity", "a@b.example", "--issuer", "URL"],
+    &["card", "check", "URL"],
+    &["add", "x", "URL"],
+    &["add", "URL"],
+    &["remove", "URL"],
+    &["config", "show", "URL"],
+    &["cache", "clear", "URL"],
+    // Mistakes.
+    &["ping", "URL", "one-more", "URL"],
+    &["URL"],
+];
+
+/// How answers and errors may be wanted. Each command is tried with each, and another URL.
+const FORMS: [&[&str]; 3] = [&[], &["--json-errors", "-v"], &["-j"]];
+
+#[track_caller]
+fn check_everywhere(base: &str, before: impl Fn(&Scratch)) {
+    let urls = [
+        format!("{base}?token={SECRET}&a=1"),
+        format!("{base}?a=1&api%5Fkey={SECRET}#access_token={SECRET}"),
+        base.replacen("://", &format!("://u:{SECRET}@"), 1),
+    ];
+    for (number, url) in urls.into_iter().enumerate() {
+        for (words, form) in COMMANDS.iter().zip(FORMS.iter().cycle().skip(number)) {
+            let scratch = Scratch::new();
+            scratch.write("calls.ndjson", "{\"tool\":\"add\"}\n");
+            before(&scratch);
+            let words = words.iter().map(|word| if *word == "URL" { &url } else { *word });
+            let words: Vec<&str> = form.iter().copied().chain(words).collect();
+            check_hidden(&run(&mut scratch.mcpmini(&words)), &words);
+        }
+    }
+}
+
+#[test]
+fn the_secrets_of_a_url_are_not_shown_when_nobody_listens() {
+    check_everywhere(&closed_url(), |_| ());
+}
+
+#[test]
+fn the_secrets_of_a_url_are_not_shown_when_it_works() {
+    let demo = HttpDemo::start(&[]);
+    check_everywhere(&demo.url, |_| ());
+}
+
+#[test]
+fn the_secrets_of_a_url_are_not_shown_when_it_is_no_endpoint() {
+    check_everywhere(&http_server(|_| answer("404 Not Found", "{}")), |_| ());
+}
+
+#[test]
+fn the_secrets_of_a_url_are_not_shown_when_it_wants_a_login() {
+    check_everywhere(&http_server(|_| answer("401 Unauthorized", "{}")), |_| ());
+}
+
+#[test]
+fn the_secrets_of_a_url_are_not_shown_when_a_policy_denies_it() {
+    check_everywhere(&closed_url(), |scratch| {
+        std::fs::create_dir_all(scratch.path(".config/mcpmini")).unwrap();
+        scratch.write(".config/mcpmini/policy.toml", "require_signature = true\n");
+    });
+}
+
+/// What has to be pasted says what is missing in it.
+#[test]
+fn a_hint_with_a_secret_left_out_says_so() {
+    let scratch = Scratch::new();
+    let url = http_server(|_| answer("401 Unauthorized", "{}")) + "?token=" + SECRET;
+    let outcome = run(&mut scratch.mcpmini(["call", &url, "add", "{}"]));
+    assert_eq!(outcome.code, 7);
+    assert!(outcome.err.contains("?token=***'"), "{}", outcome.err);
+    assert!(outcome.err.contains("your secret in the place of ***"), "{}", outcome.err);
+}
+
+/// A server that prints what it was given must not make us print it.
+#[test]
+fn a_server_cannot_make_its_secrets_shown() {
+    let check = |words: &[&str]| {
+        let scratch = Scratch::new();
+        let leak = format!("printf 'x %s y %s\\n' \"$GIVEN\" \"$LEVEL\" >&2; {}", "exit 3");
+        let script = scratch.write("s.sh", leak);
+        let config = format!(
+            r#"{{"mcpServers":{{"s":{{"command":"sh","args":["{script}"],
+                "env":{{"GIVEN":"${{SOURCE}}","LEVEL":"debug"}}}}}}}}"#
+        );
+        std::fs::create_dir_all(scratch.path(".config/mcpmini")).unwrap();
+        scratch.write(".config/mcpmini/config.json", config);
+        let outcome = run(scratch.mcpmini(words).env("SOURCE", SECRET));
+        check_hidden(&outcome, words);
+        assert!(format!("{}{}", outcome.out, outcome.err).contains("x *** y debug"), "{outcome:?}");
+    };
+    check(&["call", "s", "add", "{}"]);
+    check(&["call", "s", "add", "{}", "--json-errors"]);
+    check(&["call", "s", "add", "{}", "-vv"]);
+    check(&["call", "s", "add", "{}", "--stderr", "inherit"]);
+    check(&["tools", "--all"]);
+    check(&["tools", "--all", "-j"]);
+    check(&["servers", "--check", "-j"]);
+    check(&["session", "s", "--", "true"]);
+}
+
+/// What the server says in an answer is data, and passes through.
+#[test]
+fn an_answer_is_not_masked() {
+    let scratch = Scratch::new();
+    let text = format!("text={SECRET}");
+    let given = format!("A={SECRET}");
+    let outcome = run(&mut scratch.mcpmini(["call", &demo(""), "echo", &text, "--env", &given]));
+    assert_eq!((outcome.code, outcome.out), (0, format!("{SECRET}\n")));
+}
+
+/// The secrets of a command line are where options and variables are.
+#[test]
+fn the_secrets_of_a_command_are_not_shown() {
+    let check = |server: &str, words: &[&str]| {
+        let scratch = Scratch::new();
+        let words: Vec<&str> =
+            words.iter().map(|word| if *word == "S" { server } else { *word }).collect();
+        check_hidden(&run(&mut scratch.mcpmini(&words)), &words);
+        let mut files = Command::new("grep");
+        let files = files.args(["-rlF", SECRET, "."]).current_dir(scratch.path(""));
+        let files = String::from_utf8(files.output().unwrap().stdout).unwrap();
+        assert_eq!(files, "", "{words:?}");
+    };
+    for server in [
+        format!("env API_TOKEN={SECRET} {}", demo_path()),
+        format!("{} --token {SECRET} --fault exit", demo_path()),
+        format!("{} --fault exit --token '{SECRET}", demo_path()),
+        format!("sh -c 'no-such-program --api-key {SECRET}'"),
+    ] {
+        for words in [
+            &["call", "S", "add", "{}"][..],
+            &["call", "S", "add", "{}", "--json-errors"],
+            &["info", "S", "-v"],
+            &["doctor", "S", "--only", "start"],
+            &["trust", "show", "S"],
+            &["policy", "check", "S", "-j"],
+            &["tools", "S", "S"],
+            &["lock", "S"],
+            &["call", "S", "echo", "text=a", "--trace", "t.jsonl"],
+        ] {
+            check(&server, words);
+        }
+    }
+}
