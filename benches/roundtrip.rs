@@ -4,7 +4,7 @@
 //! The server is that of `floor/`, which costs as little as a server can; `scripts/build-floor`
 //! builds it. The floor sends the same bytes with blocking reads and writes and looks at nothing but
 //! where an answer ends. Times of single calls are printed as p50 and p99, beside criterion's time
-//! per call.
+//! per call. A result of 64 MB over HTTP is also read by the HTTP library alone, and thrown away.
 //!
 //! RMCP_CLIENT names a client built with rmcp, to be measured beside them. It is called as
 //! `RMCP_CLIENT --bench WINDOW COUNT URL` or `RMCP_CLIENT --bench WINDOW COUNT COMMAND WORD...`, and
@@ -23,12 +23,15 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use futures_lite::AsyncReadExt;
+use isahc::HttpClient;
+use isahc::config::Configurable;
 use mcpmini::client::{Client, Server, open};
 use mcpmini::net::{Address, Meter, Settings};
 use mcpmini::protocol::jsonrpc::Limits;
 use mcpmini::protocol::opening::Certainty;
 use mcpmini::protocol::revision::{Era, Revision};
-use mcpmini::protocol::session::Event;
+use mcpmini::protocol::session::{Call, Event};
 use mcpmini::protocol::trace::Trace;
 use mcpmini::reactor;
 use mcpmini::transport::{http, stdio};
@@ -39,6 +42,9 @@ const TIMED: u64 = 20_000;
 
 /// The same over HTTP, where they take longer.
 const TIMED_HTTP: u64 = 4_000;
+
+/// How long the text of a long result is, in bytes.
+const LONG: u64 = 64 << 20;
 
 /// How much the floor writes before it reads, in bytes. The server does not read while nobody reads
 /// what it writes, and pipes do not hold a thousand calls.
@@ -54,23 +60,26 @@ trait Caller {
 struct Ours {
     executor: LocalExecutor<'static>,
     client: Option<Client>,
+    /// What it calls.
+    makes: fn() -> Call,
 }
 
 impl Ours {
-    fn new(server: Server) -> Ours {
+    fn new(server: Server, makes: fn() -> Call) -> Ours {
         let executor = LocalExecutor::new();
         let certainty = Certainty::Pinned(Revision::newest(Era::Modern));
         let client = open(&executor, server, Limits::default(), certainty, calls::profile());
-        Ours { executor, client: Some(client) }
+        Ours { executor, client: Some(client), makes }
     }
 }
 
 impl Caller for Ours {
     fn call(&mut self, count: u64, window: usize, took: &mut Vec<Duration>) {
         let client = self.client.as_mut().expect("it is there until the end");
+        let makes = self.makes;
         let mut begun = HashMap::new();
         let begin = |client: &mut Client, begun: &mut HashMap<_, _>| {
-            begun.insert(client.begin(calls::echo()), Instant::now());
+            begun.insert(client.begin(makes()), Instant::now());
         };
         let calls = async {
             let mut left = count;
@@ -290,7 +299,7 @@ fn over_stdio(criterion: &mut Criterion) {
             trace: Trace::default(),
             meter: Meter::default(),
         };
-        let mut ours = Ours::new(Server::Stdio(target));
+        let mut ours = Ours::new(Server::Stdio(target), calls::echo);
         measure(criterion, "roundtrip/stdio", "mcpmini", window, TIMED, &mut ours);
         measure(criterion, "roundtrip/stdio", "floor", window, TIMED, &mut Pipes::new());
         let program = server();
@@ -303,18 +312,73 @@ fn over_http(criterion: &mut Criterion) {
     for (group, path) in [("roundtrip/http json", "/mcp"), ("roundtrip/http sse", "/sse")] {
         for window in [1, 64] {
             let url = format!("http://127.0.0.1:{}{path}", listening.port);
-            let target = http::Target {
-                address: Address::parse(&url).expect("that is a URL"),
-                settings: Settings::default(),
-                sse_fallback: false,
-                end_session: false,
-            };
-            let mut ours = Ours::new(Server::Http(target));
+            let mut ours = Ours::new(at(&url), calls::echo);
             measure(criterion, group, "mcpmini", window, TIMED_HTTP, &mut ours);
             let address = format!("127.0.0.1:{}", listening.port);
             let mut floor = Sockets { address, path, streams: Vec::new() };
             measure(criterion, group, "floor", window, TIMED_HTTP, &mut floor);
             measure_peer(window, TIMED_HTTP, &[&url]);
+        }
+    }
+}
+
+/// The server at a URL.
+fn at(url: &str) -> Server {
+    Server::Http(http::Target {
+        address: Address::parse(url).expect("that is a URL"),
+        settings: Settings::default(),
+        sse_fallback: false,
+        end_session: false,
+    })
+}
+
+/// A long result, as an event: to this crate's client, which checks it; to the HTTP library and to a
+/// socket, which throw it away.
+fn long_result(criterion: &mut Criterion) {
+    let listening = Listening::new();
+    let url = format!("http://127.0.0.1:{}/sse", listening.port);
+    let mut group = criterion.benchmark_group("roundtrip/http 64 MB");
+    group.throughput(Throughput::Bytes(LONG)).sample_size(10);
+    let mut ours = Ours::new(at(&url), || calls::log(LONG));
+    group.bench_function("mcpmini", |bencher| bencher.iter(|| ours.call(1, 1, &mut Vec::new())));
+    let client = HttpClient::builder().expect_continue(false).build().expect("it has no settings");
+    group.bench_function("isahc", |bencher| {
+        bencher.iter(|| futures_lite::future::block_on(read_by_isahc(&client, &url)));
+    });
+    let mut stream = TcpStream::connect(("127.0.0.1", listening.port)).expect("it listens");
+    group.bench_function("floor", |bencher| bencher.iter(|| read_by_socket(&mut stream)));
+    group.finish();
+}
+
+/// A call that is answered with a long result, as text.
+fn long_request() -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"log","arguments":{{"bytes":{LONG}}}}}}}"#
+    )
+}
+
+async fn read_by_isahc(client: &HttpClient, url: &str) {
+    let reply = client.post_async(url, long_request()).await;
+    let (mut body, mut block) = (reply.expect("it answers").into_body(), vec![0; 16 << 10]);
+    let mut come = 0;
+    while let length @ 1.. = body.read(&mut block).await.expect("it comes to its end") {
+        come += length;
+    }
+    assert!(come as u64 > LONG - 100, "it is long");
+}
+
+fn read_by_socket(stream: &mut TcpStream) {
+    let body = long_request();
+    let head = format!("POST /sse HTTP/1.1\r\nContent-Length: {}\r\n\r\n", body.len());
+    stream.write_all((head + &body).as_bytes()).expect("the server reads");
+    let (mut come, mut block) = (0, vec![0; 64 << 10]);
+    // The last that comes is the end of an event.
+    loop {
+        let length = stream.read(&mut block).expect("the server writes");
+        assert!(length > 0, "the server has gone");
+        come += length;
+        if block[..length].ends_with(b"\n\n") && come as u64 > LONG - 100 {
+            return;
         }
     }
 }
@@ -325,6 +389,7 @@ fn roundtrip(criterion: &mut Criterion) {
     assert!(built.success(), "the server was not built");
     over_stdio(criterion);
     over_http(criterion);
+    long_result(criterion);
 }
 
 criterion_group! {

@@ -8,6 +8,7 @@ mod settings;
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use mcpmini::protocol::json::Json;
 use mcpmini::protocol::jsonrpc::{Limits, decode, scan};
 use mcpmini::protocol::model::document::Document;
 use mcpmini::protocol::model::result::CallResult;
@@ -70,10 +71,11 @@ fn result(criterion: &mut Criterion) {
     let mut document = Document::new();
     for (name, text) in messages::responses() {
         let result = scan::member(&text, "result").expect("responses have a result");
-        group.throughput(Throughput::Bytes(result.len() as u64));
+        let result = Json::from(result);
+        group.throughput(Throughput::Bytes(result.as_str().len() as u64));
         group.bench_function(name, |bencher| {
             bencher.iter(|| {
-                black_box(&CallResult::read(black_box(result)).blocks(&mut document)).len()
+                black_box(&CallResult::read(black_box(&result)).blocks(&mut document)).len()
             });
         });
     }

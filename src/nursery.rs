@@ -15,13 +15,14 @@
 //! any size: most blocks are a text in the making, or freed before the next one is asked for.
 //!
 //! Blocks have one of four sizes between a power of two and the next, all multiples of 16 bytes, which
-//! is their alignment. Long blocks come from musl, and so do all when the room is used up, or when two
-//! threads ask at the same moment.
+//! is their alignment. Long blocks come from musl, and so do all when the room is used up, or while a
+//! thread that was handing one out has to wait for a processor.
 
 #![allow(unsafe_code, reason = "an allocator hands out raw memory")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;
+use std::hint;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -31,6 +32,9 @@ const ROOM: usize = 4 << 20;
 
 /// The smallest block, in bytes. Every block is aligned to that.
 const SMALLEST: usize = 16;
+
+/// How often a thread looks whether another one, which has the books for a few nanoseconds, is done.
+const PATIENCE: u32 = 100;
 
 /// The largest block, in bytes.
 const LARGEST: usize = 16 << 10;
@@ -103,11 +107,14 @@ impl Nursery {
         }
     }
 
-    /// Has something done with the books, unless another thread has them.
+    /// Has something done with the books, unless another thread has them for long: it was put to sleep
+    /// with them.
     #[inline(always)]
     fn with_books<T>(&self, work: impl FnOnce(&mut Books) -> Option<T>) -> Option<T> {
-        if self.is_busy.swap(true, Ordering::Acquire) {
-            return None;
+        let mut patience = PATIENCE;
+        while self.is_busy.swap(true, Ordering::Acquire) {
+            patience = patience.checked_sub(1)?;
+            hint::spin_loop();
         }
         // SAFETY: nobody else has them, as `is_busy` was not set before.
         let done = work(unsafe { &mut *self.books.get() });

@@ -23,6 +23,13 @@ pub(crate) fn profile() -> Profile {
     }
 }
 
+/// A call of the tool `log`: its answer is a text of so many bytes.
+#[allow(dead_code, reason = "not every bench makes it")]
+pub(crate) fn log(bytes: u64) -> Call {
+    let arguments = format!(r#"{{"bytes":{bytes}}}"#);
+    Call { params: Params::new().with("name", "\"log\"").with("arguments", &arguments), ..echo() }
+}
+
 /// A call of the tool `echo`.
 pub(crate) fn echo() -> Call {
     Call {

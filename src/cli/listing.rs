@@ -29,7 +29,7 @@ pub(super) fn recall(contact: &Contact<'_>, method: &str) -> Option<Vec<Json>> {
     let revision = contact.known_revision().filter(|revision| revision.cacheable)?;
     let pages = contact.lists.get(&key(contact, revision, method), contact.run.env.now())?;
     let pages: Vec<Json> = pages.into_iter().map(Json::from).collect();
-    let info = pages.first().and_then(|page| server::info(page.as_str()));
+    let info = pages.first().and_then(|page| server::info_beside(page));
     *contact.listed_by.borrow_mut() = info.map(str::to_owned);
     Some(pages)
 }
@@ -126,7 +126,7 @@ impl Contact<'_> {
             forget(self, list);
         }
         let Some(result) = result else { return };
-        let info = server::info(result.as_str());
+        let info = server::info_beside(result);
         self.watcher.consent.note_result(info);
         let Some(info) = info else { return };
         let other = |listed_by: &String| listed_by != info;

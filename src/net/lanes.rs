@@ -10,8 +10,9 @@
 //! ```
 
 use std::cell::RefCell;
-use std::mem::ManuallyDrop;
+use std::mem::{self, ManuallyDrop};
 use std::rc::Rc;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use http::header::{HeaderMap, LOCATION, USER_AGENT};
@@ -140,12 +141,13 @@ impl Lanes {
                 let (head, reader) = response.into_parts();
                 self.trace_reply(head.status, &head.headers);
                 self.0.settings.authorization.learn(&request.address, &head.headers);
+                let body = Body::new(reader, lane, mark, head.version, &head.headers);
                 Ok(Reply {
                     status: head.status,
                     headers: head.headers,
                     address: request.address.clone(),
                     moved: false,
-                    body: Body::new(reader, lane, mark),
+                    body,
                 })
             }
             Err(error) => {
@@ -260,9 +262,21 @@ impl Shared {
     }
 }
 
+/// So many clients without work are kept after the end of their lanes.
+const RETIRED: usize = 4;
+
+/// Clients without work that nobody will use again. Most often the process ends now, which takes less time
+/// than to start a thread that drops them.
+static RETIREES: Mutex<Vec<Client>> = Mutex::new(Vec::new());
+
 impl Drop for Shared {
     fn drop(&mut self) {
-        drop_aside(std::mem::take(self.idle.get_mut()));
+        // A thread that has panicked has left the list as it was.
+        let mut retirees = RETIREES.lock().unwrap_or_else(PoisonError::into_inner);
+        retirees.append(self.idle.get_mut());
+        if retirees.len() > RETIRED {
+            drop_aside(mem::take(&mut *retirees));
+        }
     }
 }
 

@@ -18,7 +18,23 @@ use super::jsonrpc::scan;
 pub struct Json {
     frame: String,
     span: Range<usize>,
+    /// What need not be stepped over again; for long values only, as it takes a place of its own.
+    known: Option<Box<Known>>,
 }
+
+/// What was found out about a long value. Places are in its text, and empty when they are not known.
+#[derive(Debug, Clone, Default)]
+struct Known {
+    /// Where its longest array or object stands among its members.
+    member: Range<usize>,
+    /// Where its longest string stands, however deep.
+    string: Range<usize>,
+}
+
+static NOTHING: Known = Known { member: 0..0, string: 0..0 };
+
+/// So long is what is worth to be known, in bytes. In tests it is in the reach of random documents.
+const LONG: usize = if cfg!(test) { 8 } else { 16 << 10 };
 
 impl Json {
     /// The value that stands at `span` in `frame`. The frame is moved, not copied, so that a large
@@ -27,8 +43,23 @@ impl Json {
     /// # Panics
     /// When `span` does not lie on character boundaries inside `frame`.
     pub fn new(frame: String, span: Range<usize>) -> Json {
+        Json::passing(frame, span, 0..0)
+    }
+
+    /// The same for an object, of which the array or object at `passed` in `frame`, if that is not empty,
+    /// is a member that was stepped over already.
+    pub(crate) fn passing(frame: String, span: Range<usize>, passed: Range<usize>) -> Json {
         assert!(frame.get(span.clone()).is_some(), "a span lies inside its frame");
-        Json { frame, span }
+        let mut json = Json { frame, span, known: None };
+        if passed.len() >= LONG {
+            let start = json.span.start;
+            json.known.get_or_insert_default().member = passed.start - start..passed.end - start;
+        }
+        json
+    }
+
+    fn known(&self) -> &Known {
+        self.known.as_deref().unwrap_or(&NOTHING)
     }
 
     /// The text of the value.
@@ -41,9 +72,49 @@ impl Json {
         &self.frame
     }
 
+    /// The members, as [`scan::members`] finds them.
+    pub fn members(&self) -> scan::Members<'_> {
+        scan::members_past(self.as_str(), &self.known().member)
+    }
+
+    /// The member `name`, as [`scan::member`] finds it.
+    pub fn member(&self, name: &str) -> Option<&str> {
+        let [found] = self.members_named([name]);
+        found
+    }
+
+    /// The members with these names, as [`scan::members_named`] finds them.
+    pub fn members_named<const N: usize>(&self, names: [&str; N]) -> [Option<&str>; N] {
+        scan::members_named_past(self.as_str(), &self.known().member, names)
+    }
+
     /// Whether the text is one JSON value by RFC 8259, of any depth and with numbers of any size.
     pub fn validate(&self) -> Result<(), Invalid> {
         validate(self.as_str())
+    }
+
+    /// The same, and notes what who reads the value need not step over again.
+    pub fn check(&mut self) -> Result<(), Invalid> {
+        match scan::longest_string(self.as_str()) {
+            Some(string) => {
+                if string.len() >= LONG {
+                    self.known.get_or_insert_default().string = string;
+                }
+                Ok(())
+            }
+            None => self.validate(),
+        }
+    }
+
+    /// Where in a part of the value its longest string stands; empty when that is elsewhere, or not
+    /// known.
+    pub(crate) fn string_in(&self, part: &str) -> Range<usize> {
+        let start = part.as_ptr().addr() - self.as_str().as_ptr().addr();
+        let string = &self.known().string;
+        match start <= string.start && string.end <= start + part.len() {
+            true => string.start - start..string.end - start,
+            false => 0..0,
+        }
     }
 }
 
@@ -59,7 +130,7 @@ impl Eq for Json {}
 impl From<String> for Json {
     fn from(text: String) -> Json {
         let span = 0..text.len();
-        Json { frame: text, span }
+        Json { frame: text, span, known: None }
     }
 }
 

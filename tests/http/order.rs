@@ -153,7 +153,8 @@ fn many_requests_are_in_flight_and_use_their_connections_again() {
                 connection.send(request(round * 64 + id, "tools/call", NEW));
             }
             for _ in 0..64 {
-                assert!(next(connection).await.starts_with("response"));
+                let seen = next(connection).await;
+                assert!(seen.starts_with("response"), "{seen}");
             }
         }
     });

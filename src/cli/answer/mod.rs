@@ -21,7 +21,6 @@ use super::exit::Exit;
 use super::output::{self, Parts, events};
 use super::run::Run;
 use crate::protocol::json::Json;
-use crate::protocol::jsonrpc::scan;
 use crate::protocol::message::Sent;
 use crate::protocol::model::document::Document;
 use crate::protocol::model::result::{Block, CallResult};
@@ -129,7 +128,7 @@ impl<'a> Wishes<'a> {
 pub(super) fn write(run: &Run<'_>, json: &Json, wishes: &Wishes<'_>) -> Result<Outcome, Error> {
     let text = json.as_str();
     check(json)?;
-    let result = CallResult::read(text);
+    let result = CallResult::read(json);
     let mut parts = Parts::new(run);
     let fits = match result.is_error {
         true => Ok(()),
@@ -155,9 +154,8 @@ pub(super) fn write(run: &Run<'_>, json: &Json, wishes: &Wishes<'_>) -> Result<O
 
 /// Errors when a result cannot be that of a tool. It may go without content.
 pub(super) fn check(json: &Json) -> Result<(), Error> {
-    let result = json.as_str();
-    let content = || scan::member(result, "content").unwrap_or("null");
-    let why = match result.starts_with('{') {
+    let content = || json.member("content").unwrap_or("null");
+    let why = match json.as_str().starts_with('{') {
         false => "it is not an object",
         true if content().starts_with(['[', 'n']) => return Ok(()),
         true => "its content is not a list",
@@ -178,9 +176,7 @@ fn write_form(
         // They show the whole, which was written before.
         Format::Json | Format::Events => Ok(()),
         Format::Text => write_text(run, result, wishes),
-        Format::Content => {
-            output::write_line(run, scan::member(json.as_str(), "content").unwrap_or("[]"))
-        }
+        Format::Content => output::write_line(run, json.member("content").unwrap_or("[]")),
         Format::Structured => match result.structured {
             Some(structured) => output::write_line(run, structured),
             None => Err(mismatch("the answer has no structured content")),
@@ -232,7 +228,7 @@ pub(super) fn tool_failed(server: &str, text: &str) -> Error {
 
 /// Why a tool failed, if its result says that it did.
 pub(super) fn failure(json: &Json) -> Option<String> {
-    let result = CallResult::read(json.as_str());
+    let result = CallResult::read(json);
     result.is_error.then(|| failure_text(&result))
 }
 

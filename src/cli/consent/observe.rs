@@ -79,7 +79,7 @@ impl Consent<'_> {
     /// The same for one of many results, which are all of the same server.
     pub(in crate::cli) fn note_first_result(&mut self, result: &Json) {
         if self.observed.identity.is_none() {
-            self.note_result(server::info(result.as_str()));
+            self.note_result(server::info_beside(result));
         }
     }
 

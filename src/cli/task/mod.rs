@@ -113,7 +113,7 @@ pub(super) async fn created(
     wishes: &Wishes<'_>,
     contact: &mut Contact<'_>,
 ) -> Result<Became, Error> {
-    let task = Task::created(result.as_str());
+    let task = Task::created(&result);
     let Some(task) = task.filter(|_| call.task || is_declared_task(&result)) else {
         let decides = |revision: &Revision| revision.tasks == Tasks::Extension;
         if call.task && !call.wait && contact.known_revision().is_some_and(decides) {
@@ -145,7 +145,7 @@ pub(super) async fn created(
 
 /// Whether a result says itself that it is a task. The first design has nothing to say it by.
 fn is_declared_task(result: &Json) -> bool {
-    scan::member(result.as_str(), "resultType") == Some("\"task\"")
+    result.member("resultType") == Some("\"task\"")
 }
 
 /// Waits for the end of a task that this run has begun, and ends it with the run.

@@ -18,7 +18,7 @@ pub struct TooLong {
 /// A small buffer doubles, as vectors do. A large one gets the room for the longest frame at once:
 /// address space costs nothing until it is written to, whereas to double is to copy the frame and
 /// to hold it twice.
-fn make_room(buffer: &mut Vec<u8>, more: usize, limit: usize) {
+pub fn make_room(buffer: &mut Vec<u8>, more: usize, limit: usize) {
     const LARGE: usize = 1 << 20;
     let needed = buffer.len() + more;
     if needed <= buffer.capacity() {

@@ -1,8 +1,10 @@
 //! What a tool call returned (2026-07-28, Tools: Tool Result).
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::document::{Document, Node};
+use crate::json::Json;
 use crate::jsonrpc::scan;
 
 /// Blocks of text that are longer are unescaped piece by piece when they are written, in bytes.
@@ -16,6 +18,8 @@ const LONG: usize = 1 << 20;
 pub struct CallResult<'a> {
     /// `content`, as the text it came in; empty when there is none.
     pub content: &'a str,
+    /// Where in it a string stands whose end is known; empty when there is none.
+    passed: Range<usize>,
     /// `structuredContent`, as the text it came in.
     pub structured: Option<&'a str>,
     /// Whether the tool says that it failed.
@@ -119,22 +123,26 @@ pub enum Body {
 }
 
 impl<'a> CallResult<'a> {
-    /// Reads the result that `text` is.
+    /// Reads the result that a tool gave.
     ///
     /// ```
+    /// use mcpmini_protocol::json::Json;
     /// use mcpmini_protocol::model::document::Document;
     /// use mcpmini_protocol::model::result::{CallResult, Kind, Text};
-    /// let text = r#"{"content":[{"type":"text","text":"hi"}],"isError":true}"#;
-    /// let result = CallResult::read(text);
+    /// let result = Json::from(r#"{"content":[{"type":"text","text":"hi"}],"isError":true}"#);
+    /// let result = CallResult::read(&result);
     /// assert!(result.is_error);
     /// let blocks = result.blocks(&mut Document::new());
     /// assert_eq!(blocks[0].kind, Kind::Text(Text::Short("hi".into())));
     /// ```
-    pub fn read(text: &'a str) -> CallResult<'a> {
-        let mut result = CallResult { content: "", structured: None, is_error: false };
-        for (key, value) in scan::members(text) {
+    pub fn read(json: &'a Json) -> CallResult<'a> {
+        let mut result =
+            CallResult { content: "", passed: 0..0, structured: None, is_error: false };
+        for (key, value) in json.members() {
             match &*key {
-                "content" => result.content = value,
+                "content" => {
+                    (result.content, result.passed) = (value, json.string_in(value));
+                }
                 "structuredContent" => result.structured = Some(value),
                 // Whatever else a server writes there, it would not have to say that all is well.
                 "isError" => result.is_error = !matches!(value, "false" | "null"),
@@ -148,7 +156,7 @@ impl<'a> CallResult<'a> {
 
     /// The content blocks, in order.
     pub fn blocks(&self, document: &mut Document) -> Vec<Block<'a>> {
-        blocks(self.content, document)
+        blocks_past(self.content, &self.passed, document)
     }
 }
 
@@ -161,6 +169,15 @@ pub fn contents(result: &str, document: &mut Document) -> Vec<Resource> {
 
 /// Reads an array of content blocks.
 pub(super) fn blocks<'a>(content: &'a str, document: &mut Document) -> Vec<Block<'a>> {
+    blocks_past(content, &(0..0), document)
+}
+
+/// The same, where the string at `passed`, if that is not empty, was stepped over before.
+fn blocks_past<'a>(
+    content: &'a str,
+    passed: &Range<usize>,
+    document: &mut Document,
+) -> Vec<Block<'a>> {
     // One block alone, without its array.
     if content.starts_with('{') {
         let found = LONG_TEXT.map(|name| scan::member(content, name));
@@ -174,7 +191,7 @@ pub(super) fn blocks<'a>(content: &'a str, document: &mut Document) -> Vec<Block
         return scan::elements(content).map(|text| block(text, document)).collect();
     }
     let mut blocks = Vec::new();
-    scan::objects(content, LONG_TEXT, |text, found| {
+    scan::objects(content, passed, LONG_TEXT, |text, found| {
         blocks.push(match long_text(text, found) {
             Some(long) => Block { kind: Kind::Text(Text::Long(long)), text },
             None => block(text, document),
@@ -243,7 +260,8 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> String {
-        let result = CallResult::read(text);
+        let json = Json::from(text);
+        let result = CallResult::read(&json);
         let blocks = result.blocks(&mut Document::new());
         let mut seen: Vec<_> = blocks.iter().map(|block| show(&block.kind)).collect();
         seen.extend(result.structured.map(String::from));
@@ -282,9 +300,15 @@ mod tests {
     fn a_long_text_is_not_copied() {
         let quoted = format!("\"{}\\n\"", "x".repeat(LONG));
         let text = format!(r#"{{"content":[{{"type":"text","text":{quoted}}}]}}"#);
-        let blocks = CallResult::read(&text).blocks(&mut Document::new());
+        let mut json = Json::from(&*text);
+        let unchecked = json.clone();
+        assert_eq!(json.check(), Ok(()));
+        let passed = CallResult::read(&json).passed;
+        assert_eq!(passed.len(), quoted.len());
+        let blocks = CallResult::read(&json).blocks(&mut Document::new());
+        assert!(blocks == CallResult::read(&unchecked).blocks(&mut Document::new()));
         let Kind::Text(long @ Text::Long(found)) = &blocks[0].kind else { panic!("not long") };
-        assert!(text.as_bytes().as_ptr_range().contains(&found.as_ptr()));
+        assert!(json.as_str().as_bytes().as_ptr_range().contains(&found.as_ptr()));
         assert!(long.to_str() == scan::unescape(&quoted).unwrap());
         let mut whole = String::new();
         let taken: Result<(), ()> = long.pieces(|piece| {
@@ -374,7 +398,8 @@ mod tests {
     fn a_block_keeps_its_text() {
         let block = r#"{"type": "text", "text": "\ud83d", "n": 1.50}"#;
         let text = format!(r#"{{"content":[ {block} ]}}"#);
-        let blocks = CallResult::read(&text).blocks(&mut Document::new());
+        let json = Json::from(&*text);
+        let blocks = CallResult::read(&json).blocks(&mut Document::new());
         let text = Text::Short("\u{fffd}".into());
         assert_eq!(blocks, [Block { kind: Kind::Text(text), text: block }]);
     }

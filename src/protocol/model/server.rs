@@ -1,13 +1,25 @@
 //! Who a server says it is.
 
+use crate::json::Json;
 use crate::jsonrpc::scan;
 
 /// Where a modern server says who it is, in every result (2026-07-28, Basic Protocol).
 const KEY: &str = "io.modelcontextprotocol/serverInfo";
 
-/// What the server says about itself in a result, JSON text: by the handshake, or in `_meta`.
-pub fn info(result: &str) -> Option<&str> {
-    let [greeting, meta] = scan::members_named(result, ["serverInfo", "_meta"]);
+/// Where it stands in a result: by the handshake, or in `_meta`.
+const PLACES: [&str; 2] = ["serverInfo", "_meta"];
+
+/// What the server says about itself in a greeting, as JSON text.
+pub fn info(greeting: &str) -> Option<&str> {
+    chosen(scan::members_named(greeting, PLACES))
+}
+
+/// What it says about itself in any result, which may be long.
+pub fn info_beside(result: &Json) -> Option<&str> {
+    chosen(result.members_named(PLACES))
+}
+
+fn chosen([greeting, meta]: [Option<&str>; 2]) -> Option<&str> {
     meta.and_then(|meta| scan::member(meta, KEY)).or(greeting)
 }
 
@@ -17,7 +29,10 @@ mod tests {
 
     #[test]
     fn both_eras_have_their_place_for_it() {
-        let check = |result: &str, expected: Option<&str>| assert_eq!(info(result), expected);
+        let check = |result: &str, expected: Option<&str>| {
+            assert_eq!(info(result), expected);
+            assert_eq!(info_beside(&Json::from(result)), expected);
+        };
         check(r#"{"serverInfo":{"name":"a"}}"#, Some(r#"{"name":"a"}"#));
         check(
             r#"{"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"b"}},"content":[]}"#,

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use crate::json::Json;
 use crate::jsonrpc::scan;
 
 /// The name of the extension.
@@ -117,12 +118,12 @@ impl<'a> Task<'a> {
     }
 
     /// Reads the answer to `tools/call`, if it says that the call became a task.
-    pub fn created(result: &'a str) -> Option<Task<'a>> {
-        let [kind, content, task] = scan::members_named(result, ["resultType", "content", "task"]);
+    pub fn created(result: &'a Json) -> Option<Task<'a>> {
+        let [kind, content, task] = result.members_named(["resultType", "content", "task"]);
         let says_so = kind == Some("\"task\"");
         // A tool's own result has contents; nothing else tells the first design's answer from it.
         let wraps = content.is_none() && task.is_some_and(|task| task.starts_with('{'));
-        if says_so || wraps { Task::read(result) } else { None }
+        if says_so || wraps { Task::read(result.as_str()) } else { None }
     }
 }
 
@@ -179,7 +180,7 @@ mod tests {
     #[test]
     fn what_became_of_a_call_is_told_apart() {
         let check = |text: &str, expected| {
-            assert_eq!(Task::created(text).is_some(), expected, "{text}");
+            assert_eq!(Task::created(&Json::from(text)).is_some(), expected, "{text}");
         };
         check(r#"{"resultType":"task","taskId":"b","status":"working"}"#, true);
         check(r#"{"task":{"taskId":"a","status":"working"}}"#, true);

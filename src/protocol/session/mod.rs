@@ -276,7 +276,8 @@ impl Session {
         }
     }
 
-    fn handle_response(&mut self, Response { id, outcome }: Response, now: Instant) {
+    fn handle_response(&mut self, response: Response, now: Instant) {
+        let Response { id, mut outcome } = response;
         let echo = id.as_ref().and_then(|id| id.echo(self.profile.text_ids));
         let number = match echo {
             Some(Echo::Exact(number) | Echo::Retyped(number)) => number,
@@ -290,8 +291,8 @@ impl Session {
         if let (Some(Echo::Retyped(_)), Some(id)) = (echo, id) {
             self.odd(Oddity::RetypedId(id));
         }
-        if let Ok(answer) = &outcome
-            && let Err(invalid) = answer.result.validate()
+        if let Ok(answer) = &mut outcome
+            && let Err(invalid) = answer.result.check()
         {
             return self.spoil(purpose, Failure::Invalid(invalid));
         }

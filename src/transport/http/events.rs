@@ -1,5 +1,6 @@
 //! Reading event streams.
 
+use std::mem;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -11,16 +12,20 @@ use crate::protocol::json;
 use crate::protocol::message::{Fault, FaultKind, Sent};
 use crate::transport::LONGER;
 
-/// How much is read at once, in bytes.
-const BLOCK: usize = 16 << 10;
+/// How much is read at once, in bytes: as much as the HTTP library hands out at once.
+pub(super) const BLOCK: usize = 16 << 10;
+/// The same at first. Most bodies are shorter, and memory that is not used need not be had.
+pub(super) const FIRST: usize = 2 << 10;
 
 /// Reads events from a body, and goes on with another when that has ended.
 #[derive(Debug)]
 pub(in crate::transport) struct EventReader {
     body: Option<Body>,
     events: Events,
-    block: Box<[u8]>,
+    block: Vec<u8>,
     unread: Range<usize>,
+    /// Whether the last read has filled the block, so that there may be more.
+    is_filled: bool,
     cut: bool,
 }
 
@@ -30,8 +35,9 @@ impl EventReader {
         EventReader {
             body: None,
             events: Events::new(limit),
-            block: vec![0; BLOCK].into_boxed_slice(),
+            block: vec![0; FIRST],
             unread: 0..0,
+            is_filled: false,
             cut: false,
         }
     }
@@ -54,6 +60,9 @@ impl EventReader {
                 return Ok(event);
             }
             let Some(body) = &mut self.body else { return Ok(None) };
+            if mem::take(&mut self.is_filled) {
+                self.block.resize(BLOCK, 0);
+            }
             match body.read(&mut self.block).await {
                 Ok(0) => {
                     self.body = None;
@@ -63,6 +72,7 @@ impl EventReader {
                 }
                 Ok(length) => {
                     self.unread = 0..length;
+                    self.is_filled = length == self.block.len();
                     // A server that never pauses must not keep the others from their turn.
                     future::yield_now().await;
                 }

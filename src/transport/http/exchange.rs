@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::endpoint::{Binding, Endpoint};
-use super::events::too_long;
+use super::events::{BLOCK, FIRST, too_long};
 use super::messages::{Asked, Found};
 use super::outcome::{Note, Unanswered};
 use super::{follow, refusal};
 use crate::net::{Body, Reply};
 use crate::protocol::Incoming;
+use crate::protocol::framing;
 use crate::protocol::jsonrpc::{Malformed, Unusual};
 use crate::protocol::message::{Ending, Fault, FaultKind, Head, Refused, Sent};
 use crate::protocol::method::INITIALIZE;
@@ -214,12 +215,20 @@ async fn acknowledged(
 
 async fn read_whole(body: &mut Body, limit: usize) -> Result<Vec<u8>, Fault> {
     let mut whole = Vec::new();
-    let mut block = vec![0; 16 << 10];
     loop {
-        match body.read(&mut block).await? {
+        let end = whole.len();
+        // Most bodies are short, and memory that is not used need not be had.
+        let block = if end < FIRST { FIRST } else { BLOCK };
+        if whole.capacity() - end < FIRST / 2 {
+            framing::make_room(&mut whole, block, limit);
+        }
+        whole.resize(whole.capacity().min(end + block), 0);
+        let length = body.read(&mut whole[end..]).await?;
+        whole.truncate(end + length);
+        match length {
             0 => return Ok(whole),
-            length if whole.len() + length > limit => return Err(too_long(limit)),
-            length => whole.extend_from_slice(&block[..length]),
+            _ if whole.len() > limit => return Err(too_long(limit)),
+            _ => (),
         }
     }
 }

@@ -146,6 +146,8 @@ struct Parts {
     method: Option<Cow<'static, str>>,
     params: Option<Span>,
     result: Option<Span>,
+    /// The longest array or object in the result.
+    longest: Span,
     input_required: bool,
     has_type: bool,
     error: Option<Span>,
@@ -173,6 +175,7 @@ impl Parts {
             method,
             params: envelope.params.clone(),
             result: result.filter(|_| answers),
+            longest: envelope.longest.clone(),
             has_type: envelope.result_type.is_some(),
             input_required: says(&envelope.result_type, "input_required"),
             error,
@@ -180,13 +183,14 @@ impl Parts {
     }
 
     fn decoded(self, text: String) -> Decoded {
-        let Parts { id, params, input_required, has_type, .. } = self;
+        let Parts { id, params, longest, input_required, has_type, .. } = self;
         Decoded::Message(match (self.error, self.result, self.method) {
             (Some(error), _, _) => {
                 Message::Response(Response { id, outcome: Err(Box::new(read_error(text, error))) })
             }
             (None, Some(result), _) => {
-                let answer = Answer { result: Json::new(text, result), input_required, has_type };
+                let result = Json::passing(text, result, longest);
+                let answer = Answer { result, input_required, has_type };
                 Message::Response(Response { id, outcome: Ok(answer) })
             }
             (None, None, Some(method)) => {
@@ -496,6 +500,29 @@ mod tests {
             }
             other => panic!("{other:?}"),
         });
+    }
+
+    #[test]
+    fn the_members_of_a_result_are_found_whatever_was_passed() {
+        let (mut random, mut results, mut nests) = (Random::new(7), 0, 0);
+        for _ in 0..50_000 {
+            let text = random.message();
+            decode(text.clone().into_bytes(), &Limits::default(), &mut |decoded| {
+                let Decoded::Message(Message::Response(Response { outcome: Ok(answer), .. })) =
+                    decoded
+                else {
+                    return;
+                };
+                results += 1;
+                let (json, alone) = (&answer.result, scan::members(answer.result.as_str()));
+                assert!(json.members().eq(alone.clone()), "{text}");
+                for (key, value) in alone {
+                    nests += usize::from(value.starts_with(['[', '{']));
+                    assert_eq!(json.member(&key), scan::member(json.as_str(), &key), "{text}");
+                }
+            });
+        }
+        assert!(results > 1000 && nests > 1000, "{results} results with {nests} nests");
     }
 
     #[test]

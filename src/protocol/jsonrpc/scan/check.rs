@@ -4,6 +4,7 @@
 //! grammar is several times slower than one that only tells that it does, and most do not; so this
 //! one is asked first, and the other when it says no.
 
+use super::Span;
 #[cfg(target_arch = "x86_64")]
 use super::avx2;
 use super::cursor::scalar;
@@ -21,7 +22,15 @@ const DEEPEST: u32 = u128::BITS;
 /// assert!(!scan::is_json(r#"{"n": [1e400, "\ud80"]}"#));
 /// ```
 pub fn is_json(text: &str) -> bool {
-    Check { text: text.as_bytes(), at: 0, open: 0, kinds: 0 }.value_alone().is_some()
+    longest_string(text).is_some()
+}
+
+/// The same, and where the longest string stands among the values in it, quotes included; an empty
+/// place when there is none.
+pub(crate) fn longest_string(text: &str) -> Option<Span> {
+    let mut check = Check { text: text.as_bytes(), at: 0, open: 0, kinds: 0, longest: 0..0 };
+    check.value_alone()?;
+    Some(check.longest)
 }
 
 /// A position in a text. Its methods are `None` where the grammar is broken.
@@ -32,6 +41,8 @@ struct Check<'a> {
     open: u32,
     /// What they are, the innermost in the lowest bit: 1 stands for an object.
     kinds: u128,
+    /// Where the longest string stands.
+    longest: Span,
 }
 
 impl Check<'_> {
@@ -44,7 +55,13 @@ impl Check<'_> {
                 }
                 b'[' if self.begins(b']', 0)? => continue,
                 b'{' | b'[' => (),
-                b'"' => self.at = string(self.text, self.at + 1)?,
+                b'"' => {
+                    let start = self.at;
+                    self.at = string(self.text, start + 1)?;
+                    if self.longest.len() < self.at - start {
+                        self.longest = start..self.at;
+                    }
+                }
                 _ => self.at += scalar(&self.text[self.at..])?,
             }
             if self.ends()? {

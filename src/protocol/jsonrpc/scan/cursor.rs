@@ -26,12 +26,25 @@ pub(super) struct Cursor<'a> {
     pub(super) too_deep: bool,
     /// Whether an array or object has just begun, so that no comma is due.
     fresh: bool,
+    /// Where an array, an object or a string stands that was stepped over before, so that its end is
+    /// known.
+    passed: Span,
 }
+
+/// No place in a text.
+const NOWHERE: Span = usize::MAX..usize::MAX;
 
 impl<'a> Cursor<'a> {
     /// The beginning of `text`.
     pub(super) fn new(text: &'a str, depth: usize) -> Cursor<'a> {
-        Cursor { text, at: 0, level: 0, depth, too_deep: false, fresh: false }
+        Cursor { text, at: 0, level: 0, depth, too_deep: false, fresh: false, passed: NOWHERE }
+    }
+
+    /// The beginning of `text`, of which the array, object or string at `passed`, if that is not empty,
+    /// was stepped over before. How deep it nests is not looked at again.
+    pub(super) fn passing(text: &'a str, passed: &Span) -> Cursor<'a> {
+        let passed = if passed.is_empty() { NOWHERE } else { passed.clone() };
+        Cursor { passed, ..Cursor::new(text, usize::MAX) }
     }
 
     /// Skips white space and looks at what follows.
@@ -131,6 +144,7 @@ impl<'a> Cursor<'a> {
     pub(super) fn value(&mut self) -> Result<Span, Syntax> {
         let start = self.at;
         self.at = match self.byte().ok_or(Syntax)? {
+            b'"' | b'{' | b'[' if start == self.passed.start => self.passed.end,
             b'"' => skip::string(self.text.as_bytes(), start + 1).ok_or(Syntax)?,
             open @ (b'{' | b'[') => {
                 self.too_deep |= self.level >= self.depth;

@@ -25,7 +25,9 @@ mod string;
 use std::ops::Range;
 
 pub use check::is_json;
+pub(crate) use check::longest_string;
 pub use parts::{Elements, Members, elements, member, members, members_named, objects};
+pub(crate) use parts::{members_named_past, members_past};
 pub use string::{is_string, unescape, unescape_pieces};
 
 use cursor::{Cursor, Syntax};
@@ -49,6 +51,9 @@ pub struct Envelope {
     pub result: Option<Span>,
     /// `resultType` inside `result`, if that is an object (2026-07-28, Multi Round-Trip Requests).
     pub result_type: Option<Span>,
+    /// The longest array or object that is a member of `result`; empty when there is none. Whoever
+    /// looks for another member can step over it without looking into it again.
+    pub longest: Span,
     /// `error`.
     pub error: Option<Span>,
     /// Where the object ends. Something else may follow.
@@ -109,7 +114,7 @@ fn fill(envelope: &mut Envelope, text: &str, depth: usize) -> Result<(), Broken>
             "params" => &mut envelope.params,
             "error" => &mut envelope.error,
             "result" => {
-                (envelope.result, envelope.result_type) = result(&mut cursor)?;
+                result(envelope, &mut cursor)?;
                 continue;
             }
             _ => {
@@ -126,21 +131,27 @@ fn fill(envelope: &mut Envelope, text: &str, depth: usize) -> Result<(), Broken>
     Ok(())
 }
 
-/// Steps over the value of `result` and finds its `resultType` on the way.
-fn result(cursor: &mut Cursor<'_>) -> Result<(Option<Span>, Option<Span>), Syntax> {
+/// Steps over the value of `result` and notes what must be known of its members on the way.
+fn result(envelope: &mut Envelope, cursor: &mut Cursor<'_>) -> Result<(), Syntax> {
+    (envelope.result_type, envelope.longest) = (None, 0..0);
     if cursor.peek() != Some(b'{') {
-        return Ok((Some(cursor.value()?), None));
+        envelope.result = Some(cursor.value()?);
+        return Ok(());
     }
     let start = cursor.at;
-    let mut result_type = None;
     cursor.enter();
     while let Some(key) = cursor.key()? {
+        let is_nest = matches!(cursor.peek(), Some(b'{' | b'['));
         let value = cursor.value()?;
+        if is_nest && envelope.longest.len() < value.len() {
+            envelope.longest = value.clone();
+        }
         if key == "resultType" {
-            result_type = Some(value);
+            envelope.result_type = Some(value);
         }
     }
-    Ok((Some(start..cursor.at), result_type))
+    envelope.result = Some(start..cursor.at);
+    Ok(())
 }
 
 /// Whether a text stands for itself between the quotes of a JSON string.

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::iter::FusedIterator;
 
+use super::Span;
 use super::cursor::{Cursor, Syntax};
 
 /// The members of an object; see [`members`].
@@ -25,7 +26,13 @@ pub struct Elements<'a>(Parts<'a>);
 /// assert_eq!(members, [("a".into(), "1.50"), ("b".into(), "[2]")]);
 /// ```
 pub fn members(text: &str) -> Members<'_> {
-    Members(Parts::new(text, b'{'))
+    members_past(text, &(0..0))
+}
+
+/// The same, of an object in which the array or object at `passed`, if that is not empty, was
+/// stepped over before.
+pub(crate) fn members_past<'a>(text: &'a str, passed: &Span) -> Members<'a> {
+    Members(Parts::new(text, b'{', passed))
 }
 
 /// The elements of the array that `text` is, in order, each as its text.
@@ -35,7 +42,7 @@ pub fn members(text: &str) -> Members<'_> {
 /// assert_eq!(scan::elements(r#"[1, {"a": 2}]"#).collect::<Vec<_>>(), ["1", r#"{"a": 2}"#]);
 /// ```
 pub fn elements(text: &str) -> Elements<'_> {
-    Elements(Parts::new(text, b'['))
+    Elements(Parts::new(text, b'[', &(0..0)))
 }
 
 /// The text of the member `name` of the object that `text` is; of several, the last.
@@ -58,8 +65,18 @@ pub fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 /// assert_eq!(scan::members_named(text, ["c", "d", "a"]), [Some("3"), None, Some("1")]);
 /// ```
 pub fn members_named<'a, const N: usize>(text: &'a str, names: [&str; N]) -> [Option<&'a str>; N] {
+    members_named_past(text, &(0..0), names)
+}
+
+/// The same, of an object in which the array or object at `passed`, if that is not empty, was
+/// stepped over before.
+pub(crate) fn members_named_past<'a, const N: usize>(
+    text: &'a str,
+    passed: &Span,
+    names: [&str; N],
+) -> [Option<&'a str>; N] {
     let mut found = [None; N];
-    if let Some(mut cursor) = Parts::new(text, b'{').cursor {
+    if let Some(mut cursor) = Parts::new(text, b'{', passed).cursor {
         // What was found before the text broke is found.
         let _ = find(text, &mut cursor, &names, &mut found);
     }
@@ -84,20 +101,23 @@ fn find<'a>(
 
 /// Goes through the elements of the array that `text` is, and on the way through the members of
 /// those that are objects: for arrays that are too long to be gone through twice. `take` gets each
-/// element as its text, with the values of the members that have these names.
+/// element as its text, with the values of the members that have these names. The string at
+/// `passed`, if that is not empty, was stepped over before.
 ///
 /// ```
 /// use mcpmini_protocol::jsonrpc::scan;
 /// let mut seen = Vec::new();
-/// scan::objects(r#"[{"a": 1, "c": 2}, 3]"#, ["a", "b"], |text, found| seen.push((text, found)));
+/// let text = r#"[{"a": 1, "c": 2}, 3]"#;
+/// scan::objects(text, &(0..0), ["a", "b"], |text, found| seen.push((text, found)));
 /// assert_eq!(seen, [(r#"{"a": 1, "c": 2}"#, [Some("1"), None]), ("3", [None; 2])]);
 /// ```
 pub fn objects<'a, const N: usize>(
     text: &'a str,
+    passed: &Span,
     names: [&str; N],
     mut take: impl FnMut(&'a str, [Option<&'a str>; N]),
 ) {
-    let Some(mut cursor) = Parts::new(text, b'[').cursor else { return };
+    let Some(mut cursor) = Parts::new(text, b'[', passed).cursor else { return };
     while let Ok(true) = cursor.element() {
         let start = cursor.at;
         let mut found = [None; N];
@@ -123,8 +143,8 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    fn new(text: &'a str, bracket: u8) -> Parts<'a> {
-        let mut cursor = Cursor::new(text, usize::MAX);
+    fn new(text: &'a str, bracket: u8, passed: &Span) -> Parts<'a> {
+        let mut cursor = Cursor::passing(text, passed);
         let fits = cursor.peek() == Some(bracket);
         if fits {
             cursor.enter();
@@ -172,8 +192,16 @@ mod tests {
     fn objects_are_seen_with_their_members() {
         let check = |text: &str, expected: &[(&str, [Option<&str>; 2])]| {
             let mut seen = Vec::new();
-            objects(text, ["a", "b"], |element, found| seen.push((element, found)));
+            objects(text, &(0..0), ["a", "b"], |element, found| seen.push((element, found)));
             assert_eq!(seen, expected, "{text}");
+            // Whatever string was stepped over before, they are the same.
+            for value in seen.iter().flat_map(|(_, found)| found).flatten() {
+                let start = value.as_ptr().addr() - text.as_ptr().addr();
+                let passed = start..start + if value.starts_with('"') { value.len() } else { 0 };
+                let mut again = Vec::new();
+                objects(text, &passed, ["a", "b"], |text, found| again.push((text, found)));
+                assert_eq!(again, expected, "{text}");
+            }
         };
         check("[]", &[]);
         check("{}", &[]);

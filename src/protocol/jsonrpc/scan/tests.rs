@@ -30,9 +30,19 @@ fn expected(text: &str) -> Option<Envelope> {
         params: span(object.get("params")),
         result: span(object.get("result")),
         result_type: span(inner.as_ref().and_then(|inner| inner.get("resultType"))),
+        longest: object.get("result").map_or(0..0, |result| longest(result.get(), text)),
         error: span(object.get("error")),
         end: text.trim_end().len(),
     })
+}
+
+/// Where in `text` the longest array or object stands that is a member of `result`.
+fn longest(result: &str, text: &str) -> Span {
+    let nests =
+        members(result).map(|(_, value)| value).filter(|value| value.starts_with(['[', '{']));
+    let longer =
+        |found: Span, nest| if found.len() < str::len(nest) { span_of(nest, text) } else { found };
+    nests.fold(0..0, longer)
 }
 
 fn span_of(part: &str, text: &str) -> Span {
