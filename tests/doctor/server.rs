@@ -619,7 +619,7 @@ impl State {
             "/.well-known/ai-catalog.json" => {
                 match self.fault.strip_prefix("signed card by its catalog")? {
                     " alone" => file("catalog.json"),
-                    " badly" => file("catalog.json").replace("..SEfr", ".e30.SEfr"),
+                    " badly" => file("catalog.json").replace("..", ".e30."),
                     hash => {
                         let bundle = STANDARD.encode(file("card.json.sigstore.json"));
                         let mut attestation = json!({
