@@ -11,7 +11,7 @@ use std::path::Path;
 
 use url::form_urlencoded;
 
-use crate::config::{self, Endpoint, quoting};
+use crate::config::{self, Endpoint, Environment, quoting};
 use crate::env::Secret;
 use crate::protocol::json;
 use crate::protocol::mask::{self, Author, MASK};
@@ -41,6 +41,9 @@ struct Known {
     words: Vec<Secret>,
     /// Secrets.
     values: Vec<Secret>,
+    /// Variables of servers, among which are secrets. Which they are is found out when something is
+    /// shown: most calls show nothing but the answer.
+    environments: Vec<Environment>,
 }
 
 impl Redaction {
@@ -56,20 +59,12 @@ impl Redaction {
 
     /// Takes note of a word that may have secrets in it: a URL, a command line.
     pub(super) fn know_word(&self, word: &str) {
-        let mut known = self.0.borrow_mut();
-        if known.words.iter().all(|other| other.expose() != word) {
-            known.words.push(Secret::from(word));
-        }
+        self.0.borrow_mut().add_word(word);
     }
 
     /// Takes note of secrets.
     pub(super) fn know(&self, secrets: impl IntoIterator<Item = Secret>) {
-        let mut known = self.0.borrow_mut();
-        for secret in secrets {
-            if SHORTEST <= secret.expose().len() && !known.values.contains(&secret) {
-                known.values.push(secret);
-            }
-        }
+        self.0.borrow_mut().add(secrets);
     }
 
     /// Takes note of what a server is given: the variables that are set for it, its headers, its URL.
@@ -77,18 +72,7 @@ impl Redaction {
         self.know_word(&server.name);
         match &server.endpoint {
             Endpoint::Stdio(endpoint) => {
-                let is_telling = |name: &OsStr| name.to_str().is_some_and(mask::is_secret);
-                let variables = &endpoint.environment;
-                let telling = variables.iter().filter(|(name, _)| is_telling(name));
-                let values = variables.own().chain(telling);
-                let values = values.filter_map(|(_, value)| value.to_str());
-                // Of a URL only the password is a secret, and where a file is may be told.
-                let (urls, values): (Vec<&str>, Vec<&str>) =
-                    values.partition(|value| value.contains("://"));
-                urls.into_iter().for_each(|url| self.know_word(url));
-                let is_place = |value: &str| value.starts_with('/') && Path::new(value).exists();
-                let values = values.into_iter().filter(|value| SHORTEST_VARIABLE <= value.len());
-                self.know(values.filter(|value| !is_place(value)).map(Secret::from));
+                self.0.borrow_mut().environments.push(endpoint.environment.clone());
             }
             Endpoint::Http(endpoint) => {
                 self.know_word(&endpoint.url);
@@ -106,13 +90,15 @@ impl Redaction {
 
     /// The secrets that servers are given.
     pub(super) fn secrets(&self) -> Vec<Secret> {
-        self.0.borrow().values.clone()
+        let mut known = self.0.borrow_mut();
+        known.look_into_environments();
+        known.values.clone()
     }
 
     /// The text without the secrets.
     pub(super) fn apply<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut shown = Cow::Borrowed(text);
-        for (secret, mask) in self.0.borrow().replacements() {
+        for (secret, mask) in self.0.borrow_mut().replacements() {
             if shown.contains(&secret) {
                 shown = shown.replace(&secret, &mask).into();
             }
@@ -143,8 +129,41 @@ impl Redaction {
 }
 
 impl Known {
+    fn add_word(&mut self, word: &str) {
+        if self.words.iter().all(|other| other.expose() != word) {
+            self.words.push(Secret::from(word));
+        }
+    }
+
+    fn add(&mut self, secrets: impl IntoIterator<Item = Secret>) {
+        for secret in secrets {
+            if SHORTEST <= secret.expose().len() && !self.values.contains(&secret) {
+                self.values.push(secret);
+            }
+        }
+    }
+
+    /// Takes note of the variables that are set for a server, and of those of our own that it gets and
+    /// whose names tell a secret.
+    fn look_into_environments(&mut self) {
+        for variables in std::mem::take(&mut self.environments) {
+            let is_telling = |name: &OsStr| name.to_str().is_some_and(mask::is_secret);
+            let telling = variables.iter().filter(|(name, _)| is_telling(name));
+            let values = variables.own().chain(telling);
+            let values = values.filter_map(|(_, value)| value.to_str());
+            // Of a URL only the password is a secret, and where a file is may be told.
+            let (urls, values): (Vec<&str>, Vec<&str>) =
+                values.partition(|value| value.contains("://"));
+            urls.into_iter().for_each(|url| self.add_word(url));
+            let is_place = |value: &str| value.starts_with('/') && Path::new(value).exists();
+            let values = values.into_iter().filter(|value| SHORTEST_VARIABLE <= value.len());
+            self.add(values.filter(|value| !is_place(value)).map(Secret::from));
+        }
+    }
+
     /// What stands for what, the longest first: one may be a part of another.
-    fn replacements(&self) -> Vec<(String, String)> {
+    fn replacements(&mut self) -> Vec<(String, String)> {
+        self.look_into_environments();
         let mut replacements = Vec::new();
         let mut hidden = Vec::new();
         for word in self.words.iter().map(Secret::expose) {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::time::Duration;
 
 use super::definition::Binding;
@@ -70,9 +71,9 @@ pub struct HttpEndpoint {
     pub oauth: Box<OAuth>,
 }
 
-/// The variables of a process to be started.
+/// The variables of a process to be started. To clone it costs nothing.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Environment(BTreeMap<OsString, Variable>);
+pub struct Environment(Rc<BTreeMap<OsString, Variable>>);
 
 #[derive(Clone, PartialEq, Eq)]
 struct Variable {
@@ -85,13 +86,14 @@ impl Environment {
     /// Adds variables taken over from our own environment.
     pub(super) fn inherit<'a>(&mut self, variables: impl Iterator<Item = (&'a OsStr, &'a OsStr)>) {
         let inherited = |value: &OsStr| Variable { value: value.to_owned(), is_own: false };
-        self.0.extend(variables.map(|(name, value)| (name.to_owned(), inherited(value))));
+        let variables = variables.map(|(name, value)| (name.to_owned(), inherited(value)));
+        Rc::make_mut(&mut self.0).extend(variables);
     }
 
     /// Sets a variable for this server. The last value of a name counts.
     pub(super) fn set(&mut self, name: &str, value: &Secret) {
         let own = Variable { value: value.expose().into(), is_own: true };
-        self.0.insert(name.into(), own);
+        Rc::make_mut(&mut self.0).insert(name.into(), own);
     }
 
     /// All variables, in the order of their names.
@@ -107,7 +109,7 @@ impl Environment {
 
     /// Takes variables out.
     pub fn remove(&mut self, names: &[OsString]) {
-        self.0.retain(|name, _| !names.contains(name));
+        Rc::make_mut(&mut self.0).retain(|name, _| !names.contains(name));
     }
 
     /// The variables that were set for this server, in the order of their names.

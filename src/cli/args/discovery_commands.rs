@@ -93,6 +93,11 @@ pub struct Discover {
                takes the word of a key alone (cosign's --tlog-upload=false). A file is verified \
                without a network. The exit code is 8 if the card does not count as signed.")]
 #[argh(
+    note = "Who has signed is remembered by `add` and --remember. A build of the same repository, by \
+               the numbers that GitHub or GitLab give to it and its owner, is the same publisher at its \
+               next tag, under a new name, too; at a branch it is another, since many may push one."
+)]
+#[argh(
     note = "With --json it is one object, as of `discover`; with --connect there is one more in it, \
                for what the server says."
 )]

@@ -31,27 +31,41 @@ keywords! {
 #[argh(
     note = "A server is accepted as it is when it is first used. When it is elsewhere later, is \
                started by another command, says that it is another server, or has changed a tool \
-               that is called, or lists it no more, the call is not made (exit code 8), until that is accepted: before \
-               a tool that was accepted is called, the list of tools is asked for, once on each \
-               connection and in each minute, unless there is one that the server itself calls good. \
-               Icons and _meta of a tool do not count. New \
-               tools, capabilities and instructions are told once. With MCPMINI_TRUST=strict, \
-               or \"trust\": \"strict\" in its definition, a \
-               server is used only as it was accepted, and not before; with off nothing is checked. \
-               Where nothing was ever kept and nothing can be, as with a read-only root, every use \
-               is the first, and only -v, a terminal, a policy or strict trust have that told."
+               that is called, or lists it no more, the call is not made (exit code 8) until that is \
+               accepted. New tools, capabilities and instructions are told once."
 )]
 #[argh(
-    note = "`list` shows every server that is known. `show` asks a server what it is, `diff` how \
-               that differs from what was accepted (exit code 8 if it does, or if not all of it ever \
-               was); neither accepts it. \
-               Only they, `lock` and `card` look who has signed its card; a call does not. A server \
-               is accepted, changed, revoked, or incomplete: not all of it was accepted yet. \
-               `accept` takes what was seen last, `add` a server that was never used or was \
-               revoked; without --accept they ask at the terminal, and do nothing where there is \
-               none. After `revoke` a server is not used any more, and nothing else \
-               at its URL, however that is spelled and whatever its query, nor what the same command \
-               starts under another name."
+    note = "Before a tool that was accepted is called, the list of tools is asked for: once on each \
+               connection and in each minute (ten, while calls of a batch are always under way), \
+               unless there is one that the server itself calls good (ttlMs). A tool that was never \
+               listed is not known, and is held to nothing."
+)]
+#[argh(
+    note = "What is compared: of a tool its name, title, description, schemas, annotations and \
+               execution, not its icons and _meta; of several with one name all of them. Of a command \
+               the program, its arguments, the names of its variables, and what references stand for \
+               in the program, in the script that it runs and in variables that choose code (HOME \
+               stays whoever's home it is), but not in other arguments, which may be secret. Of an \
+               address the host that it leads to, and a Host header."
+)]
+#[argh(
+    note = "With MCPMINI_TRUST=strict, or \"trust\": \"strict\" in its definition, a server is used \
+               only as it was accepted, and not before; with off nothing is checked. Where nothing was \
+               ever kept and nothing can be, as with a read-only root, every use is the first, and \
+               only -v, a terminal, a policy or strict trust have that told."
+)]
+#[argh(
+    note = "`list` shows every server that is known: it is accepted, changed, revoked, or incomplete \
+               (not all of it was accepted yet). `show` asks a server what it is, `diff` how that \
+               differs from what was accepted (exit code 8 if it does, or if not all of it ever was); \
+               neither accepts it. Only they, `lock` and `card` look who has signed its card; a call \
+               does not."
+)]
+#[argh(
+    note = "`accept` takes what was seen last, `add` a server that was never used or was revoked; \
+               without --accept they ask at the terminal, and do nothing where there is none. After \
+               `revoke` a server is not used any more, and nothing else at its URL, however that is \
+               spelled and whatever its query, nor what the same command starts under another name."
 )]
 #[argh(example = "mcpmini trust list")]
 #[argh(example = "mcpmini trust diff files")]
