@@ -513,6 +513,16 @@ fn a_server_that_ends_at_once_is_started_five_times() {
 
 /// `call --retry`: what was not carried out is tried again.
 #[test]
+fn a_server_that_is_not_there_holds_up_no_line() {
+    let scratch = Scratch::new();
+    let flags = ["--keep-going", "-P", "1", "--max-time", "20s"];
+    // Nothing listens there. Without the limit a line would wait for half a minute.
+    let outcome = batch(&scratch, "http://127.0.0.1:1/mcp", &flags, &echoes(12));
+    let exits: Vec<Value> = outcomes(&outcome).into_values().map(|it| it["exit"].clone()).collect();
+    assert_eq!((outcome.code, exits), (4, vec![json!(4); 12]), "{}", outcome.err);
+}
+
+#[test]
 fn a_call_waits_for_a_server_that_is_not_there_yet() {
     let scratch = Scratch::new();
     let server = format!(

@@ -264,9 +264,10 @@ impl<'a> Link<'a> {
     }
 
     /// Whether the server may not be started for now, because that was in vain too often.
-    fn is_barred(&mut self) -> bool {
+    fn is_barred(&self) -> bool {
         let now = Instant::now();
-        self.is_hopeless() && matches!(self.readiness(now), Readiness::OpensAt(at) if now < at)
+        let is_open = self.session().is_some_and(|session| !session.is_over());
+        !is_open && self.is_hopeless() && now < self.breaker.opens_at(now)
     }
 
     /// Why the last call failed that did.

@@ -148,24 +148,88 @@ pub fn is_interpreter(program: &str) -> bool {
     is_one_of(INTERPRETERS, program)
 }
 
-/// Programs that run the package that their first plain word names.
-const RUNNERS: &[&str] = &["bunx", "npx", "pipx", "pnpx", "uvx"];
+/// Programs that run the package, or the image, that a plain word of theirs names.
+const RUNNERS: &[&str] =
+    &["bunx", "docker", "nerdctl", "npm", "npx", "pipx", "pnpm", "pnpx", "podman", "uvx", "yarn"];
+
+/// Words after a program that say what it is to do, and are not yet what it is to do that with.
+const ACTIONS: &[&str] = &["container", "dlx", "exec", "run", "tool", "x"];
+
+/// Options of theirs that no value follows. After any other the next word may be its value.
+const FLAGS: &[&str] = &[
+    "-",
+    "--",
+    "--allow-all",
+    "--init",
+    "--interactive",
+    "--isolated",
+    "--offline",
+    "--prefer-offline",
+    "--quiet",
+    "--rm",
+    "--silent",
+    "--tty",
+    "--verbose",
+    "--yes",
+    "-A",
+    "-i",
+    "-it",
+    "-q",
+    "-t",
+    "-v",
+    "-y",
+];
 
 /// How many words of a command, from the first on, say which code it runs: the program, and of an
-/// interpreter, or of what runs packages, all up to the first plain word. Of a wrapper they are those up
-/// to that word of the interpreter in it, or all.
-pub fn naming_code(command: &[String]) -> usize {
+/// interpreter, or of what runs packages, all up to the one that names the script or the package; all of
+/// them, where a text is run, which may run the others. Of a wrapper they are those up to that word of the
+/// interpreter in it, or all. `is_file` tells whether a word names a file that is there.
+pub fn naming_code(command: &[String], is_file: &dyn Fn(&str) -> bool) -> usize {
     let Some((program, args)) = command.split_first() else { return 0 };
     if is_wrapper(program) {
         let inner = args.iter().position(|word| is_interpreter(word) || is_runner(word));
-        return inner.map_or(command.len(), |at| 1 + at + naming_code(&args[at..]));
+        return inner.map_or(command.len(), |at| 1 + at + naming_code(&args[at..], is_file));
     }
-    match is_interpreter(program) || is_runner(program) {
-        true => {
-            args.iter().position(|word| !word.starts_with('-')).map_or(command.len(), |at| at + 2)
+    if !is_interpreter(program) && !is_runner(program) {
+        return 1;
+    }
+    let mut option: Option<&str> = None;
+    for (index, word) in args.iter().enumerate() {
+        let before = option.take();
+        if word.starts_with('-') && word.len() > 1 {
+            let is_alone = word.contains('=') || word.starts_with("--no-");
+            option = (!is_alone && !FLAGS.contains(&word.as_str())).then_some(word);
+            continue;
         }
-        false => 1,
+        let is_action = before.is_none() && ACTIONS.contains(&&**word);
+        let is_it = match before {
+            Some(option) if is_module(program, option) => true,
+            Some(option) if is_interpreter(program) && is_code(program, option) => {
+                if is_text(option) {
+                    return command.len();
+                }
+                false
+            }
+            // Its value, unless it takes none.
+            Some(_) => is_file(word),
+            None => !is_action,
+        };
+        if is_it {
+            return index + 2;
+        }
     }
+    command.len()
+}
+
+/// Whether an option has the name of what is run after it: `-m`, `-um`.
+fn is_module(program: &str, option: &str) -> bool {
+    is_one_of(&["python", "pypy"], program) && !option.starts_with("--") && option.ends_with('m')
+}
+
+/// Whether an option that has code after it has a text after it: `-c`, `-ec`, `--eval`.
+fn is_text(option: &str) -> bool {
+    let is_short = !option.starts_with("--") && option.ends_with(['c', 'e', 'E', 'p']);
+    is_short || ["--command", "--eval", "--print"].contains(&option)
 }
 
 fn is_runner(program: &str) -> bool {
@@ -243,7 +307,8 @@ mod tests {
     fn the_words_that_name_code_are_told_from_those_that_do_not() {
         let check = |line: &str, expected: usize| {
             let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-            assert_eq!(naming_code(&words), expected, "{line}");
+            let is_file = |word: &str| word.ends_with(".here");
+            assert_eq!(naming_code(&words, &is_file), expected, "{line}");
         };
         check("", 0);
         check("/opt/server --token t", 1);
@@ -253,6 +318,21 @@ mod tests {
         check("npx -y @a/b --token t", 3);
         check("env A=1 node --no-warnings server.js t", 5);
         check("timeout 5 /opt/server t", 4);
+        check("python3 -X utf8 server.py --token t", 4);
+        check("python3 -u server.here --token t", 3);
+        check("node --env-file .env.here server.js t", 4);
+        check("node --import tsx server.js t", 4);
+        check("node --max-old-space-size 100 server.js t", 4);
+        check("deno run -A server.ts t", 4);
+        check("bun run server.ts t", 3);
+        check("pipx run package t", 3);
+        check("pnpm dlx package t", 3);
+        check("npm exec -- package t", 4);
+        check("uvx --python 3.12 package t", 4);
+        check("docker run -i --rm -e TOKEN image t", 7);
+        check("sh -c text script t", 5);
+        check("python3 -c text script", 4);
+        check("python3 -um server t", 3);
     }
 
     #[test]

@@ -386,6 +386,21 @@ fn another_server_is_refused_by_every_command_before_it_does_anything() {
 }
 
 #[test]
+fn another_server_stays_refused_whatever_its_version() {
+    for era in ERAS {
+        let world = World::new(era);
+        world.expect(&ECHO, 0, "hi\n");
+        world.patch(json!({ "info": { "name": "somebody-else", "version": "6.6.6" } }));
+        for _ in 0..2 {
+            let told = world.expect(&[&ECHO[..], &["--no-cache"]].concat(), 8, "");
+            assert!(told.contains("demo-server → somebody-else"), "{era} {told}");
+        }
+        world.patch(json!({}));
+        world.expect(&ECHO, 0, "hi\n");
+    }
+}
+
+#[test]
 fn a_modern_server_that_turns_out_to_be_another_is_refused_from_then_on() {
     let world = World::new("modern");
     let plain = ["call", "demo", "echo", r#"{"text":"hi"}"#];

@@ -1,7 +1,7 @@
 //! The hash of a command: all that decides what runs.
 
 use std::borrow::Cow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::config::program::{follows_directory, is_interpreter, naming_code};
 use crate::config::steering::chooses_code;
@@ -70,8 +70,14 @@ pub(super) fn meant<'t>(
     let follow = |text: &mut String| *text = meaning(resolved, env, text).into_owned();
     let mut meant = target.clone();
     follow(&mut meant.command);
-    let words = [std::slice::from_ref(&meant.command), &meant.args].concat();
-    let count = naming_code(&words).saturating_sub(1);
+    let words: Vec<String> = std::iter::once(&meant.command)
+        .chain(&meant.args)
+        .map(|word| meaning(resolved, env, word).into_owned())
+        .collect();
+    let directory = target.cwd.as_ref().map(|cwd| meaning(resolved, env, cwd).into_owned());
+    let directory = directory.map_or_else(PathBuf::new, PathBuf::from);
+    let is_file = |word: &str| env.absolute(&directory.join(word)).is_file();
+    let count = naming_code(&words, &is_file).saturating_sub(1);
     meant.args.iter_mut().take(count).filter(|word| !is_assignment(word)).for_each(follow);
     if let Some(cwd) = &mut meant.cwd
         && (is_relative(&meant.command) || follows_directory(&words))

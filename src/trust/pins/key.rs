@@ -123,13 +123,21 @@ fn meant_address(
         Some((_, rest)) => rest.find('/').map_or("", |at| &rest[at..]).to_owned(),
         None => format!("/{written}"),
     };
-    let own = || target.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("host"));
-    let asked = overrides
-        .host()
-        .map(str::to_owned)
-        .or_else(|| own().map(|(_, value)| meaning(resolved, env, value.expose()).into_owned()));
+    let asked = overrides.host().map(str::to_owned).or_else(|| own_host(resolved, target, env));
     let asked = asked.map(|asked| format!(" (Host: {asked})")).unwrap_or_default();
     format!("{scheme}://{host}{asked}{path}")
+}
+
+/// The `Host` that a definition has set, by itself or by a variable.
+fn own_host(resolved: &Resolved, target: &HttpTarget, env: &Env) -> Option<String> {
+    let is_host = |name: &str| name.eq_ignore_ascii_case("host");
+    let named = target.env_headers.iter().find(|(name, _)| is_host(name));
+    let value = named.and_then(|(_, variable)| env.variable(variable)?.into_string().ok());
+    let written = || {
+        let (_, value) = target.headers.iter().find(|(name, _)| is_host(name))?;
+        Some(meaning(resolved, env, value.expose()).into_owned())
+    };
+    value.or_else(written)
 }
 
 /// Adds, for a lock file, the hash of the query of a URL, if it has one: it may choose a tenant.
@@ -292,6 +300,8 @@ mod tests {
         }
         let host = r#"{"url":"https://h/mcp","headers":{"Host":"${V}"}}"#;
         assert_eq!(facets(host, "x").endpoint.unwrap(), "https://h (Host: x)/mcp");
+        let host = r#"{"url":"https://h/mcp","envHeaders":{"host":"V"}}"#;
+        assert_eq!(facets(host, "x").endpoint.unwrap(), "https://h (Host: x)/mcp");
         let differs = |definition: &str| {
             assert_eq!(facets(definition, "a"), facets(definition, "a"), "{definition}");
             facets(definition, "a") != facets(definition, "b")
@@ -302,6 +312,11 @@ mod tests {
             (r#"{"command":"node","args":["${V}/server.js"]}"#, true),
             (r#"{"command":"env","args":["A=1","python3","-u","${V}/server.py"]}"#, true),
             (r#"{"command":"npx","args":["-y","package@${V}"]}"#, true),
+            (r#"{"command":"python3","args":["-X","utf8","${V}"]}"#, true),
+            (r#"{"command":"docker","args":["run","--rm","-e","TOKEN","${V}"]}"#, true),
+            (r#"{"command":"sh","args":["-c","exec python3 $0","${V}"]}"#, true),
+            (r#"{"command":"python3","args":["-m","server","--token","${V}"]}"#, false),
+            (r#"{"command":"npx","args":["-y","package","--token","${V}"]}"#, false),
             (r#"{"command":"./server","cwd":"/opt/${V}"}"#, true),
             (r#"{"command":"server","env":{"LD_PRELOAD":"${V}"}}"#, true),
             (r#"{"command":"server","args":["--token","${V}"]}"#, false),

@@ -225,7 +225,13 @@ impl Record {
     fn take(&mut self, change: &Change, current: &Facets) {
         match change {
             Change::Path { is, .. } => self.accepted.endpoint = Some(is.clone()),
-            Change::Version { .. } => self.accepted.identity = current.identity.clone(),
+            Change::Version { .. } => {
+                let name = |facets: &Facets| facets.identity.as_ref().map(|it| it.name.clone());
+                // The version of a server with another name is that server's.
+                if name(&self.accepted) == name(current) {
+                    self.accepted.identity = current.identity.clone();
+                }
+            }
             Change::Signed { by: is } | Change::Release { is, .. } => {
                 self.accepted.publisher = Some(is.clone());
             }
@@ -337,9 +343,12 @@ mod tests {
             (&record.accepted.identity, &record.seen),
             (&identity("n", "2").identity, &None)
         );
-        record.learn(&identity("m", "2"), Mode::FirstUse, &Use::new());
-        assert_eq!(record.accepted.identity, identity("n", "2").identity);
-        assert_eq!(record.pending().len(), 1);
+        for other in [identity("m", "2"), identity("m", "3")] {
+            record.learn(&other, Mode::FirstUse, &Use::new());
+            assert_eq!(record.accepted.identity, identity("n", "2").identity);
+            assert_eq!(record.seen.as_ref(), Some(&other));
+            assert!(matches!(record.pending()[0], Change::Name { .. }));
+        }
     }
 
     #[test]
