@@ -270,24 +270,26 @@ mod tests {
         assert_ne!(endpoint("http://h/mcp", Some("x"), lock), "http://h/mcp");
     }
 
+    /// The facets of a definition where the variable `V` has a value.
+    fn facets(scratch: &Scratch, definition: &str, value: &str) -> Facets {
+        let text = format!("{{\"mcpServers\":{{\"s\":{definition}}}}}");
+        scratch.write("h/.config/mcpmini/config.json", &text);
+        let home = scratch.path("h");
+        let env = Env {
+            cwd: Some(scratch.path("h")),
+            variables: [("HOME", home.to_str().unwrap()), ("V", value)].into(),
+            user: rustix::process::geteuid().as_raw(),
+            ..Env::default()
+        };
+        let none = Overrides::default();
+        of_definition(&resolve("s", &env, &none).unwrap(), &none, &env, None)
+    }
+
     #[test]
     fn what_references_stand_for_counts_where_it_chooses_who_answers() {
         let scratch = Scratch::new();
-        let facets = |definition: &str, value: &str| {
-            let text = format!("{{\"mcpServers\":{{\"s\":{definition}}}}}");
-            scratch.write("h/.config/mcpmini/config.json", &text);
-            let home = scratch.path("h");
-            let env = Env {
-                cwd: Some(scratch.path("h")),
-                variables: [("HOME", home.to_str().unwrap()), ("V", value)].into(),
-                user: rustix::process::geteuid().as_raw(),
-                ..Env::default()
-            };
-            let none = Overrides::default();
-            of_definition(&resolve("s", &env, &none).unwrap(), &none, &env, None)
-        };
         let endpoint = |url: &str, value: &str| {
-            facets(&format!("{{\"url\":\"{url}\"}}"), value).endpoint.unwrap()
+            facets(&scratch, &format!("{{\"url\":\"{url}\"}}"), value).endpoint.unwrap()
         };
         for (url, value, expected) in [
             ("https://${V}/mcp", "Host.example", "https://host.example/mcp"),
@@ -299,12 +301,21 @@ mod tests {
             assert_eq!(endpoint(url, value), expected, "{url}");
         }
         let host = r#"{"url":"https://h/mcp","headers":{"Host":"${V}"}}"#;
-        assert_eq!(facets(host, "x").endpoint.unwrap(), "https://h (Host: x)/mcp");
+        assert_eq!(facets(&scratch, host, "x").endpoint.unwrap(), "https://h (Host: x)/mcp");
         let host = r#"{"url":"https://h/mcp","envHeaders":{"host":"V"}}"#;
-        assert_eq!(facets(host, "x").endpoint.unwrap(), "https://h (Host: x)/mcp");
+        assert_eq!(facets(&scratch, host, "x").endpoint.unwrap(), "https://h (Host: x)/mcp");
+    }
+
+    #[test]
+    fn what_references_stand_for_counts_where_it_chooses_what_runs() {
+        let scratch = Scratch::new();
         let differs = |definition: &str| {
-            assert_eq!(facets(definition, "a"), facets(definition, "a"), "{definition}");
-            facets(definition, "a") != facets(definition, "b")
+            assert_eq!(
+                facets(&scratch, definition, "a"),
+                facets(&scratch, definition, "a"),
+                "{definition}"
+            );
+            facets(&scratch, definition, "a") != facets(&scratch, definition, "b")
         };
         for (definition, expected) in [
             (r#"{"command":"${V}"}"#, true),
@@ -330,7 +341,7 @@ mod tests {
         }
         let with_file = |text: &str| {
             scratch.write("h/.config/mcpmini/vars", text);
-            facets(r#"{"command":"server","envFile":"vars"}"#, "a")
+            facets(&scratch, r#"{"command":"server","envFile":"vars"}"#, "a")
         };
         let first = with_file("TOKEN=1\n");
         assert_eq!(first, with_file("TOKEN=2\nMORE=3\n"));
