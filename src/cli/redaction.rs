@@ -218,7 +218,13 @@ fn forms(secret: &str) -> impl Iterator<Item = String> + use<> {
     let quoted = json::string(secret);
     let escaped = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
     let escaped = escaped.unwrap_or_default();
-    let for_html = escaped.replace('&', "\\u0026").replace('<', "\\u003c").replace('>', "\\u003e");
+    let numbered = |applies: fn(char) -> bool| -> String {
+        let numbered = |letter: char| -> String {
+            letter.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect()
+        };
+        let letters = escaped.chars();
+        letters.map(|c| if applies(c) { numbered(c) } else { c.to_string() }).collect()
+    };
     let entities = secret.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let entities = entities.replace('"', "&quot;");
     let forms = [
@@ -227,7 +233,9 @@ fn forms(secret: &str) -> impl Iterator<Item = String> + use<> {
         encoded,
         escaped.to_owned(),
         escaped.replace('/', "\\/"),
-        for_html,
+        numbered(|letter| "&<>".contains(letter)),
+        numbered(|letter| !letter.is_ascii()),
+        numbered(|letter| "&<>'+".contains(letter) || !letter.is_ascii()),
         entities.replace('\'', "&#39;"),
         entities.replace('\'', "&#x27;"),
         entities,
@@ -338,6 +346,10 @@ mod tests {
         check("{\"m\":\"p\\\"ss w\\\\rd/1\"}", "{\"m\":\"***\"}");
         check("/?q=p%22ss+w%5Crd%2F1", "/?q=***");
         check("line two of it", "***");
+        redaction.know(["größe&co+x"].map(Secret::from));
+        check(r"gr\u00f6\u00dfe&co+x", "***");
+        check(r"größe\u0026co+x", "***");
+        check(r"gr\u00f6\u00dfe\u0026co\u002bx", "***");
         check("short", "short");
     }
 
