@@ -162,6 +162,74 @@ fn a_server_cannot_make_its_secrets_shown() {
     check(&["session", "s", "--", "true"]);
 }
 
+/// Nor one that prints its command line.
+#[test]
+fn a_server_cannot_make_its_arguments_shown() {
+    let check = |server: &str, words: &[&str]| {
+        let scratch = Scratch::new();
+        let script = scratch.write("s.sh", "echo \"my arguments: $*\" >&2; exit 3");
+        let config = format!(
+            r#"{{"mcpServers":{{"s":{{"command":"sh","args":["{script}","--api-key","{SECRET}"]}}}}}}"#
+        );
+        std::fs::create_dir_all(scratch.path(".config/mcpmini")).unwrap();
+        scratch.write(".config/mcpmini/config.json", config);
+        let server = server.replace("SCRIPT", &script);
+        let words: Vec<&str> =
+            words.iter().map(|word| if *word == "S" { &server } else { *word }).collect();
+        let outcome = run(&mut scratch.mcpmini(&words));
+        check_hidden(&outcome, &words);
+        let shown = format!("{}{}", outcome.out, outcome.err);
+        assert!(shown.contains("my arguments: --"), "{words:?} {outcome:?}");
+    };
+    for server in [
+        "s".to_owned(),
+        format!("sh SCRIPT --api-key {SECRET}"),
+        format!("sh SCRIPT --api-key '{SECRET}'"),
+        format!("sh SCRIPT --header 'Authorization: Bearer {SECRET}'"),
+    ] {
+        check(&server, &["call", "S", "add", "{}"]);
+        check(&server, &["call", "S", "add", "{}", "-vv"]);
+        check(&server, &["call", "S", "add", "{}", "--stderr", "inherit"]);
+        check(&server, &["tools", "S", "-vv"]);
+        check(&server, &["session", "S", "-vv", "--", "true"]);
+        check(&server, &["doctor", "S", "-vv", "--only", "era"]);
+    }
+}
+
+/// However a server writes its secrets in an error, they are not shown.
+#[test]
+fn a_server_cannot_hide_its_secrets_in_escapes() {
+    let check = |secret: &str, json: &str| {
+        for words in [&["call", "S", "add", "{}"][..], &["call", "S", "add", "{}", "--json-errors"]]
+        {
+            let scratch = Scratch::new();
+            let error = format!(r#"{{"code":-32000,"message":{json},"data":{{"x":[{json}]}}}}"#);
+            scratch.write("error.json", error);
+            let script = scratch.write(
+                "s.sh",
+                "cat error.json >&2; while read -r line; do \
+                 id=$(printf %s \"$line\" | sed -n 's/.*\"id\":\\(\"[^\"]*\"\\|[0-9]*\\).*/\\1/p'); \
+                 [ -z \"$id\" ] || \
+                 printf '{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":%s}\\n' \"$id\" \"$(cat error.json)\"; \
+                 done",
+            );
+            let server = format!("sh {script}");
+            let given = format!("GIVEN={secret}");
+            let words = words.iter().map(|word| if *word == "S" { &server } else { *word });
+            let words: Vec<&str> = words.chain(["--env", &given]).collect();
+            let Outcome { err, .. } = run(&mut scratch.mcpmini(&words));
+            assert!(err.contains("***"), "{words:?} {err}");
+            for told in [secret, json, json.trim_matches('"'), "\\u0068", "unter2"] {
+                assert!(!err.contains(told), "{told} {words:?}\n{err}");
+            }
+        }
+    };
+    check("hunter2/ab&cd+ef", r#""hunter2\/ab&cd+ef""#);
+    check("hunter2/ab&cd+ef", r#""hunter2/ab\u0026cd\u002bef""#);
+    check("hunter2/ab&cd+ef", r#""hunter2/ab&amp;cd+ef""#);
+    check("hunter2x", r#""\u0068\u0075\u006e\u0074\u0065\u0072\u0032x""#);
+}
+
 /// What the server says in an answer is data, and passes through.
 #[test]
 fn an_answer_is_not_masked() {
@@ -195,7 +263,7 @@ fn the_secrets_of_a_command_are_not_shown() {
             &["call", "S", "add", "{}"][..],
             &["call", "S", "add", "{}", "--json-errors"],
             &["info", "S", "-v"],
-            &["doctor", "S", "--only", "start"],
+            &["doctor", "S", "--only", "era"],
             &["trust", "show", "S"],
             &["policy", "check", "S", "-j"],
             &["tools", "S", "S"],

@@ -6,14 +6,16 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use url::form_urlencoded;
 
-use crate::config::{self, Endpoint, Environment, quoting};
+use crate::config::{self, Endpoint, StdioEndpoint, quoting};
 use crate::env::Secret;
 use crate::protocol::json;
+use crate::protocol::jsonrpc::scan;
 use crate::protocol::mask::{self, Author, MASK};
 
 use super::args::Command;
@@ -28,6 +30,9 @@ const SHORTEST_VARIABLE: usize = 8;
 /// The longest word of a command line that may be a server, in bytes; what is longer is data.
 const LONGEST_WORD: usize = 8 << 10;
 
+/// How many strings with JSON in them are looked into, one in another.
+const DEPTH: usize = 4;
+
 /// Added to a command line that is to be pasted.
 const PLACEHOLDER: &str = " (your secret in the place of ***)";
 
@@ -41,9 +46,9 @@ struct Known {
     words: Vec<Secret>,
     /// Secrets.
     values: Vec<Secret>,
-    /// Variables of servers, among which are secrets. Which they are is found out when something is
-    /// shown: most calls show nothing but the answer.
-    environments: Vec<Environment>,
+    /// Servers among whose variables and arguments are secrets. Which they are is found out when
+    /// something is shown: most calls show nothing but the answer.
+    processes: Vec<StdioEndpoint>,
 }
 
 impl Redaction {
@@ -67,12 +72,13 @@ impl Redaction {
         self.0.borrow_mut().add(secrets);
     }
 
-    /// Takes note of what a server is given: the variables that are set for it, its headers, its URL.
+    /// Takes note of what a server is given: its arguments and the variables that are set for it, its
+    /// headers, its URL.
     pub(super) fn know_server(&self, server: &config::Server) {
         self.know_word(&server.name);
         match &server.endpoint {
             Endpoint::Stdio(endpoint) => {
-                self.0.borrow_mut().environments.push(endpoint.environment.clone());
+                self.0.borrow_mut().processes.push(endpoint.clone());
             }
             Endpoint::Http(endpoint) => {
                 self.know_word(&endpoint.url);
@@ -88,27 +94,29 @@ impl Redaction {
         }
     }
 
-    /// The secrets that servers are given.
+    /// All secrets, as they may be written in a text.
     pub(super) fn secrets(&self) -> Vec<Secret> {
-        let mut known = self.0.borrow_mut();
-        known.look_into_environments();
-        known.values.clone()
+        let secrets = self.0.borrow_mut().secrets();
+        let forms = secrets.iter().flat_map(|secret| forms(secret));
+        forms.map(Secret::new).collect()
     }
 
     /// The text without the secrets.
     pub(super) fn apply<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let mut shown = Cow::Borrowed(text);
-        for (secret, mask) in self.0.borrow_mut().replacements() {
-            if shown.contains(&secret) {
-                shown = shown.replace(&secret, &mask).into();
-            }
-        }
-        shown
+        without(text, &self.0.borrow_mut().replacements(), DEPTH)
     }
 
     /// The error without the secrets. What is to be pasted says where one is missing.
     pub(super) fn error(&self, error: Error) -> Error {
         let apply = |text: String| self.apply(&text).into_owned();
+        // A number that is a secret leaves no JSON behind.
+        let apply_json = |text: String| {
+            let shown = apply(text);
+            match json::validate(&shown) {
+                Ok(()) => shown,
+                Err(_) => json::string(&shown),
+            }
+        };
         let hint = |hint: String| {
             let hint = apply(hint);
             match hint.contains(MASK) && !hint.contains(PLACEHOLDER) {
@@ -119,8 +127,8 @@ impl Redaction {
         Error {
             message: apply(error.message),
             server: error.server.map(apply),
-            data: error.data.map(apply),
-            trust: error.trust.map(apply),
+            data: error.data.map(apply_json),
+            trust: error.trust.map(apply_json),
             stderr_tail: error.stderr_tail.map(apply),
             hint: error.hint.map(hint),
             ..error
@@ -143,10 +151,11 @@ impl Known {
         }
     }
 
-    /// Takes note of the variables that are set for a server, and of those of our own that it gets and
-    /// whose names tell a secret.
-    fn look_into_environments(&mut self) {
-        for variables in std::mem::take(&mut self.environments) {
+    /// Takes note of the variables that are set for servers, of those of our own that they get and
+    /// whose names tell a secret, and of the secrets among their arguments.
+    fn look_into_processes(&mut self) {
+        for process in std::mem::take(&mut self.processes) {
+            let variables = &process.environment;
             let is_telling = |name: &OsStr| name.to_str().is_some_and(mask::is_secret);
             let telling = variables.iter().filter(|(name, _)| is_telling(name));
             let values = variables.own().chain(telling);
@@ -158,34 +167,137 @@ impl Known {
             let is_place = |value: &str| value.starts_with('/') && Path::new(value).exists();
             let values = values.into_iter().filter(|value| SHORTEST_VARIABLE <= value.len());
             self.add(values.filter(|value| !is_place(value)).map(Secret::from));
+            let arguments = process.args.iter().map(String::as_str);
+            for (argument, masked) in arguments.clone().zip(mask::command(arguments)) {
+                self.add(mask::hidden(argument, &masked).into_iter().map(bare));
+            }
         }
+    }
+
+    /// The secrets, and what is secret in words. A text of several lines is shown line by line.
+    fn secrets(&mut self) -> Vec<String> {
+        self.look_into_processes();
+        let words = self.words.iter().map(Secret::expose);
+        let hidden = words.flat_map(|word| mask::hidden(word, &mask::server(word))).map(bare);
+        let secrets: Vec<Secret> = self.values.iter().cloned().chain(hidden).collect();
+        let lines = secrets.iter().flat_map(|secret| secret.expose().lines());
+        let lines = lines.filter(|line| SHORTEST <= line.len());
+        let lines: BTreeSet<&str> = lines.collect();
+        lines.into_iter().map(str::to_owned).collect()
     }
 
     /// What stands for what, the longest first: one may be a part of another.
     fn replacements(&mut self) -> Vec<(String, String)> {
-        self.look_into_environments();
         let mut replacements = Vec::new();
-        let mut hidden = Vec::new();
+        for secret in self.secrets() {
+            replacements.extend(forms(&secret).map(|form| (form, MASK.to_owned())));
+        }
         for word in self.words.iter().map(Secret::expose) {
             let masked = mask::server(word);
-            if masked == word {
-                continue;
+            if masked != word {
+                replacements.push((quoting::quote(word), quoting::quote(&masked)));
+                replacements.push((word.to_owned(), masked.into_owned()));
             }
-            hidden.extend(mask::hidden(word, &masked));
-            replacements.push((quoting::quote(word), quoting::quote(&masked)));
-            replacements.push((word.to_owned(), masked.into_owned()));
-        }
-        // A text of several lines is shown line by line.
-        let values = self.values.iter().flat_map(|value| value.expose().lines());
-        let values = values.chain(hidden).filter(|value| SHORTEST <= value.len());
-        for value in values {
-            let encoded = form_urlencoded::byte_serialize(value.as_bytes()).collect();
-            let escaped = json::string(value).trim_matches('"').to_owned();
-            let forms = [value.to_owned(), encoded, escaped];
-            replacements.extend(forms.map(|form| (form, MASK.to_owned())));
         }
         replacements.sort_by_key(|(secret, _)| std::cmp::Reverse(secret.len()));
         replacements
+    }
+}
+
+/// A secret of a command line without the quotes and brackets around it, which a server may not get,
+/// and without its scheme.
+fn bare(hidden: &str) -> Secret {
+    let bare = hidden.trim_matches(['\'', '"', '{', '}', '[', ']', ',']);
+    Secret::from(bare.strip_prefix("Bearer ").unwrap_or(bare))
+}
+
+/// The ways in which a secret is written: as it is, in a URL, and by the common writers of JSON and
+/// HTML. Those that are the same come once.
+fn forms(secret: &str) -> impl Iterator<Item = String> + use<> {
+    let encoded: String = form_urlencoded::byte_serialize(secret.as_bytes()).collect();
+    let quoted = json::string(secret);
+    let escaped = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    let escaped = escaped.unwrap_or_default();
+    let numbered = |applies: fn(char) -> bool| -> String {
+        let numbered = |letter: char| -> String {
+            letter.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect()
+        };
+        let letters = escaped.chars();
+        letters.map(|c| if applies(c) { numbered(c) } else { c.to_string() }).collect()
+    };
+    let entities = secret.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let entities = entities.replace('"', "&quot;");
+    let forms = [
+        secret.to_owned(),
+        encoded.replace('+', "%20"),
+        encoded,
+        escaped.to_owned(),
+        escaped.replace('/', "\\/"),
+        numbered(|letter| "&<>".contains(letter)),
+        numbered(|letter| !letter.is_ascii()),
+        numbered(|letter| "&<>'+".contains(letter) || !letter.is_ascii()),
+        entities.replace('\'', "&#39;"),
+        entities.replace('\'', "&#x27;"),
+        entities,
+    ];
+    BTreeSet::from(forms).into_iter()
+}
+
+/// The text with everything replaced. JSON strings in it are read, as JSON can write a character in
+/// several ways; they are written anew where something was replaced, and stay as they are elsewhere.
+fn without<'t>(text: &'t str, replacements: &[(String, String)], depth: usize) -> Cow<'t, str> {
+    let mut shown = match depth {
+        0 => Cow::Borrowed(text),
+        _ => without_in_strings(text, replacements, depth),
+    };
+    for (secret, mask) in replacements {
+        if shown.contains(secret) {
+            shown = shown.replace(secret, mask).into();
+        }
+    }
+    shown
+}
+
+/// The same for what is between two quotes of the text and has escapes. Nobody knows which quote of
+/// a text opens a string, so that each may.
+fn without_in_strings<'t>(
+    text: &'t str,
+    replacements: &[(String, String)],
+    depth: usize,
+) -> Cow<'t, str> {
+    if replacements.is_empty() || !text.contains('\\') {
+        return text.into();
+    }
+    let mut shown = String::new();
+    let (mut written, mut open, mut has_escapes) = (0, None, false);
+    let mut bytes = text.bytes().enumerate();
+    while let Some((at, byte)) = bytes.next() {
+        match byte {
+            b'\\' if open.is_some() => {
+                has_escapes = true;
+                bytes.next();
+            }
+            b'"' => {
+                let start = open.replace(at).filter(|_| std::mem::take(&mut has_escapes));
+                let string = start.and_then(|start| scan::unescape(&text[start..=at]));
+                let Some((start, string)) = start.zip(string) else { continue };
+                let masked = without(&string, replacements, depth - 1);
+                if masked != string {
+                    match text.get(written..start) {
+                        Some(between) => shown.push_str(between),
+                        // The quote that ended the last one begins this one.
+                        None => drop(shown.pop()),
+                    }
+                    json::push_string(&mut shown, &masked);
+                    written = at + 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    match written {
+        0 => text.into(),
+        _ => (shown + &text[written..]).into(),
     }
 }
 
@@ -234,7 +346,48 @@ mod tests {
         check("{\"m\":\"p\\\"ss w\\\\rd/1\"}", "{\"m\":\"***\"}");
         check("/?q=p%22ss+w%5Crd%2F1", "/?q=***");
         check("line two of it", "***");
+        redaction.know(["größe&co+x"].map(Secret::from));
+        check(r"gr\u00f6\u00dfe&co+x", "***");
+        check(r"größe\u0026co+x", "***");
+        check(r"gr\u00f6\u00dfe\u0026co\u002bx", "***");
         check("short", "short");
+    }
+
+    #[test]
+    fn secrets_are_replaced_however_json_and_html_write_them() {
+        let redaction = Redaction::default();
+        redaction.know(["hunter2/ab&cd+'ef", "12345678"].map(Secret::from));
+        let check = |text: &str, expected: &str| assert_eq!(redaction.apply(text), expected);
+        check(r#"{"x":"a\/b hunter2\/ab&cd+'ef","n":1.50}"#, r#"{"x":"a/b ***","n":1.50}"#);
+        check(
+            r#"["hunter2/ab\u0026cd\u002bef", "a\/b"]"#,
+            r#"["hunter2/ab\u0026cd\u002bef", "a\/b"]"#,
+        );
+        check(r#"["hunter2/ab\u0026cd\u002b\u0027ef", "a\/b"]"#, r#"["***", "a\/b"]"#);
+        check(r#"{"\u0068unter2/ab&cd+'ef" : 1}"#, r#"{"***" : 1}"#);
+        check(r#"odd " it said "\u0068unter2/ab&cd+'ef""#, r#"odd " it said "***""#);
+        check(r#""{\"x\":\"hunter2\\/ab&cd+'ef\"}""#, r#""{\"x\":\"***\"}""#);
+        check(r#""C:\dir" 'hunter2/ab&amp;cd+&#39;ef'"#, r#""C:\dir" '***'"#);
+        check(r#""a"\u0068unter2/ab&cd+'ef"\u0068unter2/ab&cd+'ef""#, r#""a"***"***""#);
+        check("<p>hunter2/ab&amp;cd+&#x27;ef</p>", "<p>***</p>");
+        check("?q=hunter2%2Fab%26cd%2B%27ef", "?q=***");
+        let error =
+            Error { data: Some(r#"{"pin":12345678}"#.into()), ..Error::new(Exit::Auth, "no") };
+        assert_eq!(redaction.error(error).data.unwrap(), r#""{\"pin\":***}""#);
+    }
+
+    #[test]
+    fn the_secrets_are_those_of_words_as_well() {
+        let check = |word: &str, expected: &str| {
+            let redaction = Redaction::default();
+            redaction.know_word(word);
+            assert_eq!(redaction.secrets(), [Secret::from(expected)], "{word}");
+        };
+        check("s --api-key hunter2 -v", "hunter2");
+        check("s --api-key 'hunter2'", "hunter2");
+        check("https://h/?key=hunter2&a=1", "hunter2");
+        check("s --config '{\"apiKey\":\"hunter2\"}'", "hunter2");
+        check("s --header 'Authorization: Bearer hunter2'", "hunter2");
     }
 
     #[test]
