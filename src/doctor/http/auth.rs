@@ -108,8 +108,13 @@ async fn none(site: &Site) -> Finding {
     // What belongs to a session is asked in one that its owner has opened.
     let (mut open, mut closed, mut silent) = (Vec::new(), Vec::new(), None);
     let mut asked = vec![("GET", site.listen(&site.in_session(Probe::stream()).bare()).await)];
-    if matches!(site.speech(), Speech::Modern | Speech::Legacy) {
-        asked.push(("tools/list", site.ask(&site.routine(method::LIST_TOOLS).bare()).await));
+    match site.listed_for(Probe::bare).await {
+        Ok(listed) if !listed.is_empty() => open.push("tools/list"),
+        Ok(_) if matches!(site.speech(), Speech::Modern | Speech::Legacy) => {
+            asked.push(("tools/list", site.ask(&site.routine(method::LIST_TOOLS).bare()).await));
+        }
+        Ok(_) => (),
+        Err(no_answer) => return no_answer.into(),
     }
     for (name, answer) in asked {
         match answer {
