@@ -106,17 +106,18 @@ fn short(answer: &Answer) -> String {
     format!("HTTP {}", answer.status.as_u16())
 }
 
-/// What a page of `origin` gets for the greeting, and for `tools/list` where that is answered.
+/// What a page of `origin` gets for the greeting, and for `tools/list`.
 async fn ask_from(site: &Site, origin: &str) -> Result<(Answer, Vec<Answer>), NoAnswer> {
     let dress = |probe: Probe| probe.with("origin", origin);
-    Ok((site.ask(&dress(site.greeting())).await?, site.listed_for(dress).await?))
+    Ok((site.ask(&dress(site.greeting())).await?, site.lists_for(dress).await?))
 }
 
 /// The answer that lets a page of `origin` read it, if there is one; else the one to the greeting.
-fn most_open(greeting: Answer, listed: Vec<Answer>, origin: &str) -> Answer {
+fn most_open(greeting: Answer, lists: Vec<Answer>, origin: &str) -> Answer {
     let opens = |answer: &Answer| answer.is_taken() && allowed(answer, origin).is_some();
     let with_credentials = |answer: &Answer| answer.header(ALLOW_CREDENTIALS) == Some("true");
-    let mut open: Vec<Answer> = listed.into_iter().filter(opens).collect();
+    let mut open: Vec<Answer> =
+        lists.into_iter().filter(|it| it.has_result() && opens(it)).collect();
     match open.iter().position(with_credentials) {
         Some(at) => open.swap_remove(at),
         None if opens(&greeting) => greeting,
@@ -129,7 +130,7 @@ async fn reflect(site: &Site) -> Finding {
         return finding;
     }
     let answer = match ask_from(site, EVIL).await {
-        Ok((greeting, listed)) => most_open(greeting, listed, EVIL),
+        Ok((greeting, lists)) => most_open(greeting, lists, EVIL),
         Err(no_answer) => return no_answer.into(),
     };
     match allowed(&answer, EVIL) {
@@ -150,12 +151,12 @@ async fn star_with_credentials(site: &Site) -> Finding {
     if let Some(finding) = refusal::no_server(site) {
         return finding;
     }
-    let (preflight, (greeting, listed)) =
+    let (preflight, (greeting, lists)) =
         match (ask_preflight(site, EVIL).await, ask_from(site, EVIL).await) {
             (Ok(preflight), Ok(asked)) => (preflight, asked),
             (Err(no_answer), _) | (_, Err(no_answer)) => return no_answer.into(),
         };
-    let answers = [preflight, most_open(greeting, listed, EVIL)];
+    let answers = [preflight, most_open(greeting, lists, EVIL)];
     let is_open = |answer: &&Answer| {
         let with_credentials = answer.header(ALLOW_CREDENTIALS) == Some("true");
         with_credentials && allowed(answer, EVIL).is_some()
@@ -182,7 +183,7 @@ async fn suffix(site: &Site) -> Finding {
         false => format!("https://{}.{EVIL_HOST}", site.address.host()),
     };
     let asked = ask_from(site, &origin).await;
-    match asked.map(|(greeting, listed)| most_open(greeting, listed, &origin)) {
+    match asked.map(|(greeting, lists)| most_open(greeting, lists, &origin)) {
         Ok(answer) if answer.header(ALLOW_ORIGIN) == Some("*") => {
             Finding::skip("every origin is let in, see cors-reflect")
         }

@@ -112,11 +112,11 @@ async fn of(site: &Site, origins: &[&str]) -> Finding {
             true => Finding::pass(answer.summary()),
             false => refusal::of(site, &answer, &[StatusCode::FORBIDDEN]),
         };
-        let listed = match site.listed_for(|probe| probe.with("origin", origin)).await {
-            Ok(listed) => listed,
+        let lists = match site.lists_for(|probe| probe.with("origin", origin)).await {
+            Ok(lists) => lists,
             Err(no_answer) => return no_answer.into(),
         };
-        let found = match listed.first() {
+        let found = match lists.iter().find(|it| it.has_result()) {
             Some(listed) if found.verdict != Verdict::Fail => Finding::fail(format!(
                 "{}, but tools/list is answered: {}",
                 found.evidence,

@@ -126,8 +126,8 @@ impl Site {
     }
 
     /// What `tools/list` is answered with in each era that the server speaks, or may speak, when it
-    /// is asked as `dress` has it; nothing where it is refused. Guards may stand at the greeting alone.
-    pub(super) async fn listed_for(
+    /// is asked as `dress` has it. A guard may stand at the greeting alone.
+    pub(super) async fn lists_for(
         &self,
         dress: impl Fn(Probe) -> Probe,
     ) -> Result<Vec<Answer>, NoAnswer> {
@@ -140,12 +140,11 @@ impl Site {
             let message = request(self.next_id(), method::LIST_TOOLS, json!({}));
             probes.push(self.in_session(Probe::message(&message)));
         }
-        let mut listed = Vec::new();
+        let mut answers = Vec::new();
         for probe in probes {
-            let answer = self.ask(&dress(probe)).await?;
-            listed.extend(Some(answer).filter(|it| it.is_taken() && it.result().is_some()));
+            answers.push(self.ask(&dress(probe)).await?);
         }
-        Ok(listed)
+        Ok(answers)
     }
 
     /// A question in the session that was opened first.
