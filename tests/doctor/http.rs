@@ -159,6 +159,22 @@ fn faults_with_browsers_are_found() {
             "refuses origins by 400",
             &["origin-bad warn", "origin-null warn", "origin-suffix warn"],
         );
+        check_all(
+            kind,
+            "lists tools for every origin",
+            &["origin-bad fail", "origin-null warn", "origin-suffix fail"],
+        );
+        check_all(
+            kind,
+            "refuses by 200",
+            &[
+                "csrf-simple warn",
+                "host-bad warn",
+                "origin-bad warn",
+                "origin-null warn",
+                "origin-suffix warn",
+            ],
+        );
         check(kind, "takes the origin null", "origin-null", "warn");
         check(kind, "takes what begins like localhost", "origin-suffix", "fail");
         check_mute(kind, "wants an origin", "origin-none fail");
@@ -231,6 +247,24 @@ fn faults_with_other_sites_are_found() {
     check(kind, "weak cookie in Latin", "cookie", "warn");
     let (outcome, _) = examine(kind, "strong cookie", &["--only", "cookie"]);
     assert_eq!(verdicts(&outcome)["cookie"].0, "pass", "{}", outcome.out);
+}
+
+/// A guard at the greeting alone is none.
+#[test]
+fn what_other_sites_may_read_is_seen_behind_the_greeting() {
+    let kind = Kind::Legacy;
+    check_all(
+        kind,
+        "reflects the origin at tools/list",
+        &[
+            "cors-reflect fail",
+            "cors-star-cred fail",
+            "cors-suffix fail",
+            "origin-bad fail",
+            "origin-null warn",
+            "origin-suffix fail",
+        ],
+    );
 }
 
 /// What answers everything alike lets nobody in and keeps nobody out.
@@ -321,6 +355,7 @@ fn faults_of_sessions_are_found() {
     let kind = Kind::Legacy;
     check_all(kind, "short session ids", &["session-fresh warn", "session-id warn"]);
     check(kind, "counts sessions", "session-fresh", "warn");
+    check(kind, "much in common between session ids", "session-fresh", "warn");
     check(kind, "one session for all", "session-fresh", "fail");
     check(kind, "needs no session", "session-missing", "warn");
     check_all(kind, "takes any session", &["session-bogus fail", "session-delete fail"]);
@@ -449,6 +484,19 @@ fn signatures_of_cards_are_verified() {
     // A card without a signature is no fault, and neither is a server without a card.
     check("", root, "card-signature skip", "the card is not signed");
     check("no documents", root, "card-signature skip", "no card at");
+}
+
+/// Who has no token sees it as well: a guard at the greeting alone is none.
+#[test]
+fn who_has_no_token_sees_what_is_open() {
+    let (scratch, site) = (
+        Scratch::new(),
+        Site::start(Kind::Guarded, "lists tools for everybody, outside a session"),
+    );
+    let outcome = run(&mut scratch.mcpmini(["doctor", "--json", "--only", "auth-none", &site.url]));
+    let (verdict, evidence) = &verdicts(&outcome)["auth-none"];
+    assert_eq!(verdict, "fail", "{evidence}");
+    assert!(evidence.ends_with("but tools/list is answered"), "{evidence}");
 }
 
 #[test]

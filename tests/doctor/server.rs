@@ -130,6 +130,7 @@ impl State {
     /// Adds the fields that every answer has.
     fn dress(&self, request: &Request, response: &mut Response) {
         let origin = field(request, "origin");
+        let lists = request.body.contains("tools/list");
         let mut add = |name, value: &str| response.fields.push((name, value.to_owned()));
         match self.fault {
             "reflects the origin" if !origin.is_empty() => {
@@ -140,6 +141,10 @@ impl State {
             }
             "lets every origin in with credentials" => {
                 add("Access-Control-Allow-Origin", "*");
+                add("Access-Control-Allow-Credentials", "true");
+            }
+            "reflects the origin at tools/list" if lists && !origin.is_empty() => {
+                add("Access-Control-Allow-Origin", origin);
                 add("Access-Control-Allow-Credentials", "true");
             }
             "lets in what begins like localhost" if origin.starts_with("http://localhost") => {
@@ -235,13 +240,20 @@ impl State {
             | "lets every origin in"
             | "lets every origin in with credentials" => true,
             "takes the origin null" => origin == "null",
+            "lists tools for every origin" | "reflects the origin at tools/list" => {
+                request.body.contains("tools/list")
+            }
             "takes what begins like localhost" | "lets in what begins like localhost" => {
                 origin.starts_with("http://localhost")
             }
             _ => false,
         };
         if !origin.is_empty() && !is_own && !let_in {
-            let status = if self.fault.ends_with("refuses origins by 400") { 400 } else { 403 };
+            let status = match self.fault {
+                fault if fault.ends_with("refuses origins by 400") => 400,
+                "refuses by 200" => 200,
+                _ => 403,
+            };
             return Some(error(status, &Value::Null, -32000, "this origin is not welcome"));
         }
         if origin.is_empty() && self.has("wants an origin") {
@@ -256,12 +268,14 @@ impl State {
         }
         let any_host = ["takes every host", "takes every origin"].contains(&self.fault);
         if !any_host && !names.iter().any(|name| name == host) {
-            return Some(error(421, &Value::Null, -32000, "this is another host"));
+            let status = if self.has("refuses by 200") { 200 } else { 421 };
+            return Some(error(status, &Value::Null, -32000, "this is another host"));
         }
         let is_json = field(request, "content-type") == "application/json";
+        let media_status = if self.has("refuses by 200") { 200 } else { 415 };
         let takes_text = self.has("takes text") || self.has("takes every origin");
         (request.method == "POST" && !is_json && !takes_text)
-            .then(|| error(415, &Value::Null, -32000, "send JSON"))
+            .then(|| error(media_status, &Value::Null, -32000, "send JSON"))
     }
 
     /// The refusal of who does not prove who they are.
@@ -277,7 +291,9 @@ impl State {
                 sent.starts_with("Bearer ") && !field(request, "mcp-session-id").is_empty()
             }
             "takes tokens in the URL" => request.path.contains("access_token="),
-            "lists tools for everybody" => request.body.contains("tools/list"),
+            "lists tools for everybody" | "lists tools for everybody, outside a session" => {
+                request.body.contains("tools/list")
+            }
             "begins with everybody" => request.body.contains("initialize"),
             "ends sessions for everybody" => request.method == "DELETE",
             _ => false,
@@ -332,7 +348,9 @@ impl State {
         if !self.has("keeps no sessions") {
             let is_open = self.sessions.lock().unwrap().open.iter().any(|open| open == session);
             match session {
-                "" if !self.has("needs no session") => {
+                "" if !["needs no session", "lists tools for everybody, outside a session"]
+                    .contains(&self.fault) =>
+                {
                     return error(400, id, -32000, "which session?");
                 }
                 _ if is_open || self.has("takes any session") || session.is_empty() => (),
@@ -378,6 +396,9 @@ impl State {
             let count = sessions.count;
             let session = match self.fault {
                 "counts sessions" => format!("2f1c5b0e-6f0a-4a53-9a53-{count:012x}"),
+                "much in common between session ids" => {
+                    format!("{count:04}{}{}", "a".repeat(28), &random(count)[..4])
+                }
                 "short session ids" => format!("{:04x}", count.wrapping_mul(0x9e37) & 0xffff),
                 "one session for all" => "2f1c5b0e-6f0a-4a53-9a53-0d6c7a1b2c3d".to_owned(),
                 _ => random(count),

@@ -7,7 +7,6 @@ use super::probe::{Answer, NoAnswer, Probe, SESSION};
 use super::refusal::{self, is_refusal, untold};
 use super::session::in_legacy;
 use super::site::Site;
-use super::speech::Speech;
 use crate::auth::challenge::Challenge;
 use crate::auth::{is_resource_of, resource_locations, server_locations};
 use crate::doctor::Check;
@@ -107,22 +106,22 @@ async fn none(site: &Site) -> Finding {
     }
     // What belongs to a session is asked in one that its owner has opened.
     let (mut open, mut closed, mut silent) = (Vec::new(), Vec::new(), None);
-    let mut asked = vec![("GET", site.listen(&site.in_session(Probe::stream()).bare()).await)];
-    if matches!(site.speech(), Speech::Modern | Speech::Legacy) {
-        asked.push(("tools/list", site.ask(&site.routine(method::LIST_TOOLS).bare()).await));
-    }
-    for (name, answer) in asked {
-        match answer {
-            Ok(answer) if answer.is_taken() => open.push(name),
-            Ok(answer) if is_refusal(&answer) => closed.push(name),
-            // What the server does not have is neither.
-            Ok(_) => (),
-            Err(NoAnswer::Late(_)) if name == "GET" => {
-                let why = "GET is silent, so whether it is open to all cannot be seen";
-                silent = Some(Finding::unknown(why, Need::Person));
-            }
-            Err(no_answer) => return no_answer.into(),
+    match site.listen(&site.in_session(Probe::stream()).bare()).await {
+        Ok(answer) if answer.is_taken() => open.push("GET"),
+        Ok(answer) if is_refusal(&answer) => closed.push("GET"),
+        // What the server does not have is neither.
+        Ok(_) => (),
+        Err(NoAnswer::Late(_)) => {
+            let why = "GET is silent, so whether it is open to all cannot be seen";
+            silent = Some(Finding::unknown(why, Need::Person));
         }
+        Err(no_answer) => return no_answer.into(),
+    }
+    match site.lists_for(Probe::bare).await {
+        Ok(lists) if lists.iter().any(Answer::has_result) => open.push("tools/list"),
+        Ok(lists) if lists.iter().any(is_refusal) => closed.push("tools/list"),
+        Ok(_) => (),
+        Err(no_answer) => return no_answer.into(),
     }
     if is_refusal(&greeting) && site.session().is_some() {
         match ends_for_all(site).await {

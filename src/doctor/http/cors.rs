@@ -106,12 +106,31 @@ fn short(answer: &Answer) -> String {
     format!("HTTP {}", answer.status.as_u16())
 }
 
+/// What a page of `origin` gets for the greeting, and for `tools/list`.
+async fn ask_from(site: &Site, origin: &str) -> Result<(Answer, Vec<Answer>), NoAnswer> {
+    let dress = |probe: Probe| probe.with("origin", origin);
+    Ok((site.ask(&dress(site.greeting())).await?, site.lists_for(dress).await?))
+}
+
+/// The answer that lets a page of `origin` read it, if there is one; else the one to the greeting.
+fn most_open(greeting: Answer, lists: Vec<Answer>, origin: &str) -> Answer {
+    let opens = |answer: &Answer| answer.is_taken() && allowed(answer, origin).is_some();
+    let with_credentials = |answer: &Answer| answer.header(ALLOW_CREDENTIALS) == Some("true");
+    let mut open: Vec<Answer> =
+        lists.into_iter().filter(|it| it.has_result() && opens(it)).collect();
+    match open.iter().position(with_credentials) {
+        Some(at) => open.swap_remove(at),
+        None if opens(&greeting) => greeting,
+        None => open.pop().unwrap_or(greeting),
+    }
+}
+
 async fn reflect(site: &Site) -> Finding {
     if let Some(finding) = refusal::no_server(site) {
         return finding;
     }
-    let answer = match site.ask(&site.greeting().with("origin", EVIL)).await {
-        Ok(answer) => answer,
+    let answer = match ask_from(site, EVIL).await {
+        Ok((greeting, lists)) => most_open(greeting, lists, EVIL),
         Err(no_answer) => return no_answer.into(),
     };
     match allowed(&answer, EVIL) {
@@ -132,15 +151,12 @@ async fn star_with_credentials(site: &Site) -> Finding {
     if let Some(finding) = refusal::no_server(site) {
         return finding;
     }
-    let asked =
-        [ask_preflight(site, EVIL).await, site.ask(&site.greeting().with("origin", EVIL)).await];
-    let mut answers = Vec::new();
-    for answer in asked {
-        match answer {
-            Ok(answer) => answers.push(answer),
-            Err(no_answer) => return no_answer.into(),
-        }
-    }
+    let (preflight, (greeting, lists)) =
+        match (ask_preflight(site, EVIL).await, ask_from(site, EVIL).await) {
+            (Ok(preflight), Ok(asked)) => (preflight, asked),
+            (Err(no_answer), _) | (_, Err(no_answer)) => return no_answer.into(),
+        };
+    let answers = [preflight, most_open(greeting, lists, EVIL)];
     let is_open = |answer: &&Answer| {
         let with_credentials = answer.header(ALLOW_CREDENTIALS) == Some("true");
         with_credentials && allowed(answer, EVIL).is_some()
@@ -166,7 +182,8 @@ async fn suffix(site: &Site) -> Finding {
         true => format!("http://localhost.{EVIL_HOST}"),
         false => format!("https://{}.{EVIL_HOST}", site.address.host()),
     };
-    match site.ask(&site.greeting().with("origin", &origin)).await {
+    let asked = ask_from(site, &origin).await;
+    match asked.map(|(greeting, lists)| most_open(greeting, lists, &origin)) {
         Ok(answer) if answer.header(ALLOW_ORIGIN) == Some("*") => {
             Finding::skip("every origin is let in, see cors-reflect")
         }

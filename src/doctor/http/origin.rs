@@ -112,6 +112,18 @@ async fn of(site: &Site, origins: &[&str]) -> Finding {
             true => Finding::pass(answer.summary()),
             false => refusal::of(site, &answer, &[StatusCode::FORBIDDEN]),
         };
+        let lists = match site.lists_for(|probe| probe.with("origin", origin)).await {
+            Ok(lists) => lists,
+            Err(no_answer) => return no_answer.into(),
+        };
+        let found = match lists.iter().find(|it| it.has_result()) {
+            Some(listed) if found.verdict != Verdict::Fail => Finding::fail(format!(
+                "{}, but tools/list is answered: {}",
+                found.evidence,
+                listed.summary()
+            )),
+            _ => found,
+        };
         findings
             .push(Finding {
                 evidence: format!("Origin: {origin} → {}", found.evidence), ..found
@@ -166,6 +178,11 @@ pub(super) fn not_local(site: &Site) -> Option<Finding> {
     (!site.address.is_loopback()).then(|| Finding::skip(why))
 }
 
+/// Whether an answer refuses by its JSON-RPC error only: the status is that of a success.
+fn is_refused_in_words(answer: &Answer) -> bool {
+    answer.is_taken() && answer.code().is_some()
+}
+
 fn with_port(site: &Site, host: &str) -> String {
     format!("{host}:{}", site.address.port())
 }
@@ -183,12 +200,19 @@ async fn host_bad(site: &Site) -> Finding {
         (Err(no_answer), _) | (_, Err(no_answer)) => return no_answer.into(),
     };
     let told = |answer: &Answer| format!("Host: {host} → {}", answer.summary());
-    let refused = |answer: &Answer| answer.status.is_client_error();
+    let refused = |answer: &Answer| answer.status.is_client_error() || is_refused_in_words(answer);
     match (refused(&rebound), refused(&alone)) {
         _ if refusal::is_usual(site, &rebound) && !rebound.is_taken() => {
             refusal::untold(site, &format!("everything is refused: {}", rebound.summary()))
         }
-        (true, true) => Finding::pass(told(&alone)),
+        (true, true) => {
+            let in_words = [&rebound, &alone].into_iter().find(|it| is_refused_in_words(it));
+            let wanted = [StatusCode::MISDIRECTED_REQUEST, StatusCode::FORBIDDEN];
+            match in_words {
+                Some(answer) => refusal::of(site, answer, &wanted),
+                None => Finding::pass(told(&alone)),
+            }
+        }
         (true, false) => Finding::warn(format!(
             "the Origin alone gives the request away; without one, {}",
             told(&alone)
@@ -240,12 +264,18 @@ async fn csrf(site: &Site) -> Finding {
         (Ok(from_page), Ok(alone)) => (from_page, alone),
         (Err(no_answer), _) | (_, Err(no_answer)) => return no_answer.into(),
     };
-    match (from_page.is_taken(), alone.is_taken()) {
+    let taken = |answer: &Answer| answer.is_taken() && !is_refused_in_words(answer);
+    match (taken(&from_page), taken(&alone)) {
         (true, _) => Finding::fail(format!("text/plain from {EVIL} → {}", from_page.summary())),
         (false, true) => Finding::warn(format!(
             "only the Origin keeps such a request out; without one, text/plain → {}",
             alone.summary()
         )),
+        (false, false) if is_refused_in_words(&from_page) || is_refused_in_words(&alone) => {
+            let is_page = is_refused_in_words(&from_page);
+            let answer = if is_page { &from_page } else { &alone };
+            refusal::of(site, answer, &[StatusCode::UNSUPPORTED_MEDIA_TYPE])
+        }
         (false, false) if refusal::is_usual(site, &alone) => {
             refusal::untold(site, &format!("everything is refused: {}", alone.summary()))
         }

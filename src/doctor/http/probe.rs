@@ -312,6 +312,11 @@ impl Answer {
         self.status.is_success()
     }
 
+    /// Whether it is what was asked for, and no error.
+    pub(super) fn has_result(&self) -> bool {
+        self.is_taken() && self.result().is_some()
+    }
+
     /// The result in the response.
     pub(super) fn result(&self) -> Option<&Value> {
         self.response.as_ref()?.get("result")

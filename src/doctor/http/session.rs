@@ -11,6 +11,9 @@ use crate::doctor::finding::Finding;
 use crate::protocol::jsonrpc::ErrorObject;
 use crate::protocol::method;
 
+/// How many bits of an id must be another's in every session, so that none is guessed from others.
+const OWN_BITS: f64 = 64.0;
+
 /// How many bits an id must look like to be out of reach of guessing.
 pub(super) const BITS: f64 = 100.0;
 
@@ -97,7 +100,7 @@ fn id(site: &Site) -> Finding {
     }
     let id = String::from_utf8_lossy(bytes);
     let bits = bits(&id);
-    let evidence = format!("{} characters, which can tell {bits:.0} bits", id.len());
+    let evidence = format!("{} characters, which can tell {bits:.0} bits at most", id.len());
     match BITS <= bits {
         true => Finding::pass(evidence),
         false => Finding::warn(format!("{evidence}; 128 random bits cannot be guessed")),
@@ -122,6 +125,15 @@ pub(super) fn bits(id: &str) -> f64 {
     telling as f64 * f64::log2(f64::max(alphabet, 1.0))
 }
 
+/// How many bits texts of one kind can tell at most by the places in which they differ: what they
+/// have in common tells nothing.
+fn telling_bits(ids: &[&str]) -> f64 {
+    let Some(longest) = ids.iter().max_by_key(|id| id.len()) else { return 0.0 };
+    let tells = |at: usize, here: u8| ids.iter().any(|id| id.as_bytes().get(at) != Some(&here));
+    let places = longest.bytes().enumerate().filter(|(at, here)| tells(*at, *here));
+    bits(&places.map(|(_, here)| char::from(here)).collect::<String>())
+}
+
 /// How many places two texts differ in.
 pub(super) fn differences(one: &str, other: &str) -> usize {
     let same_place = one.bytes().zip(other.bytes()).filter(|(left, right)| left != right).count();
@@ -144,12 +156,22 @@ async fn fresh(site: &Site) -> Finding {
     let Some(second) = second.header(SESSION) else {
         return untold(site, &format!("no second session: {}", second.summary()));
     };
+    // Chance makes two ids alike in some places, but hardly three.
+    let third = match open(site).await {
+        Ok(answer) => answer.header(SESSION).map(str::to_owned),
+        Err(no_answer) => return no_answer.into(),
+    };
+    let bits = telling_bits(&[first, second, third.as_deref().unwrap_or(second)]);
     match differences(first, second) {
         0 => Finding::fail("two clients got the same session"),
         few @ 1..=3 => {
             Finding::warn(format!("two ids differ in {few} characters, so others can be guessed"))
         }
-        _ => Finding::pass("two ids have little in common"),
+        // How many they are to a digit is chance, and two runs are to say the same.
+        _ if bits < OWN_BITS => Finding::warn(format!(
+            "what differs between ids can tell less than {OWN_BITS} bits, so others can be guessed"
+        )),
+        _ => Finding::pass("ids have little in common"),
     }
 }
 
@@ -288,6 +310,16 @@ mod tests {
         check("12345678901234567890", false);
         check("------------------------------------------", false);
         check("", false);
+    }
+
+    #[test]
+    fn what_ids_have_in_common_tells_nothing() {
+        let check = |ids: &[&str], expected| assert_eq!(telling_bits(ids).round(), expected);
+        check(&["0000aaaaaaaaaaaabeef", "0001aaaaaaaaaaaaf00d"], 20.0);
+        check(&["aaaaaaaa", "aaaaaaaa"], 0.0);
+        check(&["ab12", "ab34", "cd12"], 16.0);
+        check(&["a", "abcd"], 8.0);
+        check(&[], 0.0);
     }
 
     #[test]

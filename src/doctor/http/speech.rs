@@ -85,13 +85,16 @@ impl Site {
     /// The same with that id.
     pub(super) fn routine_as(&self, id: Value, method: &str) -> Probe {
         match self.speech() {
-            Speech::Modern => {
-                let revision = Revision::newest(Era::Modern).date;
-                let probe = Probe::message(&probe::modern(id, method, revision));
-                probe.with(VERSION, revision).with("mcp-method", method)
-            }
+            Speech::Modern => self.modern_as(id, method),
             _ => self.in_session(Probe::message(&request(id, method, json!({})))),
         }
+    }
+
+    /// A request without parameters, with a context of its own.
+    fn modern_as(&self, id: Value, method: &str) -> Probe {
+        let revision = Revision::newest(Era::Modern).date;
+        let probe = Probe::message(&probe::modern(id, method, revision));
+        probe.with(VERSION, revision).with("mcp-method", method)
     }
 
     /// A request with parameters, in the session that was opened first, or with a context of its
@@ -120,6 +123,28 @@ impl Site {
     /// A sign of life: the modern era has no `ping`.
     pub(super) fn ping(&self) -> Probe {
         self.routine(if self.is_modern() { method::DISCOVER } else { method::PING })
+    }
+
+    /// What `tools/list` is answered with in each era that the server speaks, or may speak, when it
+    /// is asked as `dress` has it. A guard may stand at the greeting alone.
+    pub(super) async fn lists_for(
+        &self,
+        dress: impl Fn(Probe) -> Probe,
+    ) -> Result<Vec<Answer>, NoAnswer> {
+        let may_speak = |era| self.speech() == Speech::Nothing && self.options.tries(era);
+        let mut probes = Vec::new();
+        if self.is_modern() || may_speak(Era::Modern) {
+            probes.push(self.modern_as(self.next_id(), method::LIST_TOOLS));
+        }
+        if self.is_legacy() || may_speak(Era::Legacy) {
+            let message = request(self.next_id(), method::LIST_TOOLS, json!({}));
+            probes.push(self.in_session(Probe::message(&message)));
+        }
+        let mut answers = Vec::new();
+        for probe in probes {
+            answers.push(self.ask(&dress(probe)).await?);
+        }
+        Ok(answers)
     }
 
     /// A question in the session that was opened first.
