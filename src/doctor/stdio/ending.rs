@@ -136,7 +136,10 @@ fn orphans(runs: &Runs) -> Finding {
     match (&ending.left, ending.in_time) {
         (None, _) => Finding::unknown("this system does not tell which processes run", Need::Linux),
         (Some(_), false) => Finding::unknown("the server itself did not end", Need::Sound),
-        (Some(left), true) if left.is_empty() => Finding::pass("nothing is left"),
+        (Some(left), true) if left.is_empty() => {
+            // One that has left its group and emptied its environment cannot be told from others.
+            Finding::pass("nothing is left of what kept its group or its environment")
+        }
         (Some(left), true) => {
             Finding::warn(format!("still there, until they were killed: {}", left.join(", ")))
         }
