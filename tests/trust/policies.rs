@@ -208,6 +208,10 @@ fn a_denied_package_is_denied_whoever_runs_it() {
         "pnpm dlx evil-server",
         "bunx evil-server",
         "deno run -A npm:evil-server@1",
+        "deno run -A npm:/evil-server@1",
+        "npx https://registry.npmjs.org/evil-server/-/evil-server-1.3.0.tgz",
+        "node /usr/lib/npm/bin/npm-cli.js exec evil-server",
+        "sh -c 'npm i evil-server && npx lp'",
         "env npx evil-server",
         "sh -c 'npx --yes evil-server@2'",
         "unknown-starter npx evil-server",
@@ -226,6 +230,16 @@ fn a_denied_package_is_denied_whoever_runs_it() {
         ],
         &["npx evil_server", "uvx fine"],
     );
+    check(r#"["uvx", "evil-pkg", "*"]"#, &["uv run --with=other,evil-pkg x"], &["uv run other"]);
+    let refused = [
+        "docker run -i evil/img:1",
+        "docker run docker.io/evil/img",
+        "podman run evil/img@sha256:00",
+        "sh -c 'nerdctl pull evil/img && nerdctl start x'",
+    ];
+    let admitted = ["docker run fine/img", "docker run other.example/evil/img", "fine evil/img"];
+    check(r#"["docker", "run", "evil/img", "*"]"#, &refused, &admitted);
+    check(r#"["docker", "run", "x", "*"]"#, &["docker run docker.io/library/x"], &["docker run y"]);
 }
 
 /// What a rule allows is words. What decides which code they run has to be the user's own.

@@ -13,11 +13,10 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::host::host_name;
-use super::package::{RUNNERS, is_of_open_image, is_package, packages};
+use super::host::hosts_in;
+use super::package::{is_of_open_image, is_package, names, packages};
 use crate::config::StdioEndpoint;
 use crate::config::program::{follows_directory, follows_project};
-use crate::net::Address;
 
 /// Programs that are many, and tell by the name that they are started under which one to be.
 const MANY: &[&str] =
@@ -78,15 +77,7 @@ impl Command {
 
     /// The hosts of the URLs that its words have: what is behind `mcp-remote URL` is a server as well.
     pub(super) fn hosts(&self) -> Vec<String> {
-        let ends = |c: char| c.is_whitespace() || "'\"<>()|;,".contains(c);
-        let parts = self.words.iter().flat_map(|word| word.split(ends));
-        let authorities = parts.flat_map(|part| part.split("://").skip(1));
-        let addresses = authorities.filter_map(|authority| {
-            let authority = authority.split(['/', '?', '#']).next()?;
-            let host = authority.rsplit('@').next()?;
-            Address::parse(&format!("http://{host}/")).ok()
-        });
-        addresses.map(|address| host_name(address.host())).collect()
+        self.words.iter().flat_map(|word| hosts_in(word)).collect()
     }
 
     /// What nobody can tell from its words, if there is something: which image a tag means today.
@@ -131,33 +122,23 @@ impl Command {
             || has(rest) && words.iter().any(|word| search.is_program(word))
     }
 
-    /// Whether it has the package run that a rule has run.
+    /// Whether it may run the package or image that a rule has run: it names that, and something
+    /// that runs such.
     fn runs_package(&self, rule: &[String], search: &Search<'_>) -> bool {
         let Some((kind, wanted)) = packages(rule) else { return false };
         let Some(wanted) = wanted.first() else { return false };
-        let runners = RUNNERS.iter().map(|(words, _)| words[0]);
-        let files = runners.clone().filter_map(|name| Some((name, self.file(name, &self.path)?)));
-        let files: Vec<(&str, File)> = files.collect();
-        // The usual name of what runs packages, if a word is that.
-        let usual = |word: &str| {
-            let is_word = |name: &&str| *name == base(word);
-            let found = runners.clone().find(is_word).or_else(|| {
-                let meant = search.files_of(word);
-                let same = files.iter().find(|(_, it)| meant.iter().any(|file| file.id == it.id));
-                same.map(|(name, _)| *name)
-            });
-            found.map(str::to_owned)
+        let texts = || self.words.iter().chain(&self.variables);
+        if !texts().flat_map(|text| names(text)).any(|name| is_package(kind, wanted, &name)) {
+            return false;
+        }
+        let files: Vec<File> =
+            kind.engines().iter().filter_map(|name| self.file(name, &self.path)).collect();
+        let is_engine = |word: &str| {
+            let is_same = |file: File| files.iter().any(|engine| engine.id == file.id);
+            kind.is_engine(base(word)) || search.files_of(word).into_iter().any(is_same)
         };
-        let texts = self.words.iter().chain(&self.variables).map(|text| bare_words(text));
-        std::iter::once(self.words.clone()).chain(texts).any(|mut words| {
-            (0..words.len()).any(|from| {
-                let runner = usual(&words[from]);
-                words[from] = runner.unwrap_or_else(|| words[from].clone());
-                packages(&words[from..]).is_some_and(|(other, names)| {
-                    kind == other && names.iter().any(|name| is_package(kind, wanted, name))
-                })
-            })
-        })
+        let words = texts().flat_map(|text| bare_words(text));
+        self.words.iter().cloned().chain(words).any(|word| is_engine(&word))
     }
 
     /// The file that a program is, when it is started by that name.

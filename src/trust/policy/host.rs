@@ -1,7 +1,10 @@
 //! The hosts of rules, and hosts as they are compared.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use url::Url;
 
 use crate::net::{Address, embedded};
 
@@ -65,6 +68,36 @@ pub(in crate::trust) fn host_name(host: &str) -> String {
         IpAddr::V4(address) => address.to_string(),
         IpAddr::V6(address) => format!("[{address}]"),
     }
+}
+
+/// The hosts of all URLs in a text, read as a browser or Node does (WHATWG, URL Standard): that needs
+/// no slashes, takes backslashes for them, and has other letters for a dot. Where a URL ends in a text
+/// nobody can tell, so every end counts.
+pub(super) fn hosts_in(text: &str) -> Vec<String> {
+    const SCHEMES: [&str; 4] = ["http", "https", "ws", "wss"];
+    // These may be anywhere in a URL, and are ignored there.
+    let text = text.replace(['\t', '\n', '\r'], "");
+    // The crate is built without the tables of UTS 46; these are the plain ones among the letters.
+    let ascii = |c: char| match c {
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
+        '\u{3002}' | '\u{ff61}' => '.',
+        _ => c,
+    };
+    let text: String = text.chars().map(ascii).collect();
+    let is_scheme = |before: &str| {
+        let start = before.rfind(|c: char| !c.is_ascii_alphabetic()).map_or(0, |at| at + 1);
+        let word = before.get(start..).unwrap_or(before).to_ascii_lowercase();
+        SCHEMES.iter().any(|scheme| word.ends_with(scheme))
+    };
+    let colons = text.match_indices(':').map(|(at, _)| (&text[..at], &text[at + 1..]));
+    let starts = colons.filter(|(before, rest)| rest.starts_with("//") || is_scheme(before));
+    let rests = starts.flat_map(|(_, rest)| {
+        let cut = |ends: &str| rest.split(|c: char| ends.contains(c)).next().unwrap_or(rest);
+        [rest, cut(" "), cut(" '\""), cut(" '\"<>()|;,")]
+    });
+    let urls = rests.filter_map(|rest| Url::parse(&format!("http:{rest}")).ok());
+    let hosts: BTreeSet<String> = urls.filter_map(|url| url.host_str().map(host_name)).collect();
+    hosts.into_iter().collect()
 }
 
 /// Whether a host is this machine, by its name or by one of its addresses.

@@ -1,4 +1,4 @@
-//! Packages that a command line has fetched and run: `npx`, `uvx` and their like.
+//! Packages and images that a command line has fetched and run: `npx`, `uvx`, `docker` and their like.
 
 /// Where packages are from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -7,10 +7,30 @@ pub(super) enum Kind {
     Npm,
     /// The Python package index.
     Pypi,
+    /// A registry of container images.
+    Image,
+}
+
+impl Kind {
+    /// The programs that fetch packages of this kind.
+    pub(super) fn engines(self) -> &'static [&'static str] {
+        match self {
+            Kind::Npm => &["npx", "npm", "pnpm", "pnpx", "yarn", "bun", "bunx", "deno"],
+            Kind::Pypi => &["uv", "uvx", "pip", "pip3", "pipx"],
+            Kind::Image => &["docker", "podman", "nerdctl"],
+        }
+    }
+
+    /// Whether that is the file name of one of them, or of its script: `npm-cli.js`.
+    pub(super) fn is_engine(self, name: &str) -> bool {
+        let scripts = [".js", ".cjs", ".mjs"];
+        let bare = scripts.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
+        self.engines().contains(&bare.strip_suffix("-cli").unwrap_or(bare))
+    }
 }
 
 /// The beginnings of command lines that run packages.
-pub(super) const RUNNERS: &[(&[&str], Kind)] = &[
+const RUNNERS: &[(&[&str], Kind)] = &[
     (&["npx"], Kind::Npm),
     (&["pnpx"], Kind::Npm),
     (&["bunx"], Kind::Npm),
@@ -24,6 +44,12 @@ pub(super) const RUNNERS: &[(&[&str], Kind)] = &[
     (&["uv", "tool", "run"], Kind::Pypi),
     (&["uv", "run"], Kind::Pypi),
     (&["pipx", "run"], Kind::Pypi),
+    (&["docker", "run"], Kind::Image),
+    (&["docker", "container", "run"], Kind::Image),
+    (&["podman", "run"], Kind::Image),
+    (&["podman", "container", "run"], Kind::Image),
+    (&["nerdctl", "run"], Kind::Image),
+    (&["nerdctl", "container", "run"], Kind::Image),
 ];
 
 /// The words that name packages in a command line that runs some; `None` when it does not. Every
@@ -51,13 +77,33 @@ pub(super) fn packages(words: &[String]) -> Option<(Kind, Vec<&str>)> {
     Some((kind, named.filter(|word| *word != "*").collect()))
 }
 
+/// All that may be the name of a package or an image in a text: a word, one of a list, the value of an
+/// option, or a word of a script.
+pub(super) fn names(text: &str) -> Vec<String> {
+    let bare: String = text.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
+    let mut names = vec![text.to_owned()];
+    for word in bare.split(|c: char| c.is_whitespace() || ";&|()<>{}`$".contains(c)) {
+        for part in word.split(',').chain([word]) {
+            let value = part.split_once('=').map(|(_, value)| value);
+            let pieces = part.split(['=', '[', ']']).chain(value).chain([part]);
+            names.extend(pieces.filter(|name| !name.is_empty()).map(str::to_owned));
+        }
+    }
+    names
+}
+
 /// Whether a word names the package that another does. Where the first names no version, any will
 /// do.
 pub(super) fn is_package(kind: Kind, wanted: &str, word: &str) -> bool {
     let (wanted_name, wanted_version) = split(kind, wanted);
     let (name, version) = split(kind, word);
-    wanted_name == name && (wanted_version.is_empty() || wanted_version == version)
+    // The version in the name of an archive is not read: any may be the one.
+    let is_any = wanted_version.is_empty() || kind == Kind::Npm && word.contains(ARCHIVE);
+    wanted_name == name && (is_any || wanted_version == version)
 }
+
+/// What is between the name of a package of npm and that of its archive, in the URL of that.
+const ARCHIVE: &str = "/-/";
 
 /// The name of a package as it is compared, and what is said about its version.
 fn split(kind: Kind, word: &str) -> (String, &str) {
@@ -65,6 +111,11 @@ fn split(kind: Kind, word: &str) -> (String, &str) {
         Kind::Npm => {
             // `npm:NAME`, or `ALIAS@npm:NAME`
             let word = word.rsplit_once("npm:").map_or(word, |(_, name)| name);
+            let word = word.trim_start_matches('/');
+            if let Some((path, _)) = word.split_once(ARCHIVE) {
+                let scope = path.rfind("/@").or_else(|| path.rfind('/'));
+                return (path[scope.map_or(0, |at| at + 1)..].to_owned(), "");
+            }
             // A scope begins with the same sign.
             let at = word.char_indices().skip(1).find(|(_, c)| *c == '@').map(|(at, _)| at);
             let (name, version) = word.split_at(at.unwrap_or(word.len()));
@@ -78,6 +129,16 @@ fn split(kind: Kind, word: &str) -> (String, &str) {
             let parts: Vec<&str> =
                 name.split(['-', '_', '.']).filter(|part| !part.is_empty()).collect();
             (parts.join("-").to_ascii_lowercase(), version.trim_start_matches(['=', '@']))
+        }
+        Kind::Image => {
+            let word = word.rsplit_once("://").map_or(word, |(_, name)| name);
+            // What is usual need not be said.
+            let usual = ["index.docker.io/", "docker.io/", "library/"];
+            let name = usual.iter().fold(word, |it, usual| it.strip_prefix(usual).unwrap_or(it));
+            let path = name.rfind('/').map_or(0, |at| at + 1);
+            let end = name[path..].find([':', '@']).map_or(name.len(), |at| path + at);
+            let (name, version) = name.split_at(end);
+            (name.to_owned(), version)
         }
     }
 }
@@ -128,7 +189,7 @@ mod tests {
 
     #[test]
     fn versions_count_where_they_are_named() {
-        use Kind::{Npm, Pypi};
+        use Kind::{Image, Npm, Pypi};
         let check = |kind, wanted: &str, word: &str, is| {
             assert_eq!(is_package(kind, wanted, word), is, "{wanted} {word}");
         };
@@ -141,5 +202,11 @@ mod tests {
         check(Pypi, "my-p", "My_P[extra]==1", true);
         check(Pypi, "p==1", "p@1", true);
         check(Pypi, "p==1", "p==2", false);
+        check(Npm, "@s/p@1", "https://registry.npmjs.org/@s/p/-/p-1.0.0.tgz", true);
+        check(Npm, "p", "https://registry.npmjs.org/@s/p/-/p-1.0.0.tgz", false);
+        check(Image, "a/b", "docker.io/a/b:1", true);
+        check(Image, "x", "docker.io/library/x@sha256:00", true);
+        check(Image, "a/b:1", "a/b:2", false);
+        check(Image, "a/b", "r.example:5000/a/b", false);
     }
 }

@@ -158,6 +158,23 @@ fn what_is_denied_is_refused_in_every_mode() {
     // What a command is told to go to.
     check("host = \"evil.example\"", "npx -y mcp-remote https://evil.example/sse", true);
     check("host = \"*.evil.example\"", "npx x --url=wss://u:p@A.evil.example:8443", true);
+    // As Node reads URLs.
+    for url in [
+        "https:/evil.example/mcp",
+        "https:evil.example/mcp",
+        "HTTPS:///evil.example/mcp",
+        "https://a,b@evil.example/mcp",
+        "\"https://evil.example\\\\@good.example/mcp\"",
+        "'https:\\\\evil.example'",
+        "--url=https:evil.example",
+        "https://\u{ff45}vil.example/",
+        "https://evil\u{3002}example/",
+        "'https://a b@evil.example/'",
+        "https://good.example/,https://evil.example",
+    ] {
+        check("host = \"evil.example\"", &format!("npx -y mcp-remote {url}"), true);
+    }
+    check("host = \"evil.example\"", "exec:server https:good.example/evil.example", false);
     check("host = \"10.0.0.5\"", "sh -c 'curl \"http://0xa000005/\"'", true);
     check("host = \"evil.example\"", "exec:server https://example.com/evil.example", false);
     check("command = [\"npx\", \"-y\", \"evil\"]", "npx -y evil", true);
