@@ -77,15 +77,11 @@ impl Catalog {
         let is_looking = std::mem::replace(&mut contact.watcher.consent.looking, true);
         let fetched = listing::fetch(contact, method::LIST_TOOLS, keep).await;
         contact.watcher.consent.looking = is_looking;
-        let good_for = match fetched {
-            Ok(good_for) => good_for,
-            Err(error) if listing::is_unlisted(&error) => {
-                contact.watcher.consent.note_no_list();
-                contact.watcher.consent.check()?;
-                return Err(error);
-            }
-            Err(error) => return Err(error),
-        };
+        if fetched.as_ref().is_err_and(listing::is_unlisted) {
+            contact.watcher.consent.note_no_list();
+            contact.watcher.consent.check()?;
+        }
+        let good_for = fetched?;
         let Some(revision) = contact.known_revision() else {
             return Err(Error::new(Exit::Bug, "a session without a revision has answered"));
         };
@@ -103,8 +99,8 @@ impl Catalog {
     }
 
     /// A look at a tool that was accepted, before it is called: at the list that is remembered while
-    /// it is good, else the server is asked, on each connection and in each minute once. The tools of a server that does
-    /// not list them any more count as removed.
+    /// it is good, else the server is asked, on each connection and in each minute once. The tools of a
+    /// server that does not list them any more count as removed.
     ///
     /// # Errors
     /// When the tool is not what was accepted, or cannot be looked at.

@@ -9,6 +9,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
+use std::rc::Rc;
 
 use url::form_urlencoded;
 
@@ -49,7 +50,13 @@ struct Known {
     /// Servers among whose variables and arguments are secrets. Which they are is found out when
     /// something is shown: most calls show nothing but the answer.
     processes: Vec<StdioEndpoint>,
+    /// What stands for what in a text, once that was found out of all these: a batch may have
+    /// thousands of lines to show.
+    replacements: Option<Replacements>,
 }
+
+/// Texts, and what is shown in their place; the longest first, as one may be a part of another.
+type Replacements = Rc<[(String, String)]>;
 
 impl Redaction {
     /// What is known from the beginning: the URLs and the commands among the words of a command line.
@@ -78,7 +85,9 @@ impl Redaction {
         self.know_word(&server.name);
         match &server.endpoint {
             Endpoint::Stdio(endpoint) => {
-                self.0.borrow_mut().processes.push(endpoint.clone());
+                let mut known = self.0.borrow_mut();
+                known.processes.push(endpoint.clone());
+                known.replacements = None;
             }
             Endpoint::Http(endpoint) => {
                 self.know_word(&endpoint.url);
@@ -103,7 +112,8 @@ impl Redaction {
 
     /// The text without the secrets.
     pub(super) fn apply<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        without(text, &self.0.borrow_mut().replacements(), DEPTH)
+        let replacements = self.0.borrow_mut().replacements();
+        without(text, &replacements, DEPTH)
     }
 
     /// The error without the secrets. What is to be pasted says where one is missing.
@@ -140,6 +150,7 @@ impl Known {
     fn add_word(&mut self, word: &str) {
         if self.words.iter().all(|other| other.expose() != word) {
             self.words.push(Secret::from(word));
+            self.replacements = None;
         }
     }
 
@@ -147,6 +158,7 @@ impl Known {
         for secret in secrets {
             if SHORTEST <= secret.expose().len() && !self.values.contains(&secret) {
                 self.values.push(secret);
+                self.replacements = None;
             }
         }
     }
@@ -186,8 +198,10 @@ impl Known {
         lines.into_iter().map(str::to_owned).collect()
     }
 
-    /// What stands for what, the longest first: one may be a part of another.
-    fn replacements(&mut self) -> Vec<(String, String)> {
+    fn replacements(&mut self) -> Replacements {
+        if let Some(known) = &self.replacements {
+            return Rc::clone(known);
+        }
         let mut replacements = Vec::new();
         for secret in self.secrets() {
             replacements.extend(forms(&secret).map(|form| (form, MASK.to_owned())));
@@ -200,7 +214,7 @@ impl Known {
             }
         }
         replacements.sort_by_key(|(secret, _)| std::cmp::Reverse(secret.len()));
-        replacements
+        Rc::clone(self.replacements.insert(replacements.into()))
     }
 }
 

@@ -176,7 +176,6 @@ const FLAGS: &[&str] = &[
     "-it",
     "-q",
     "-t",
-    "-v",
     "-y",
 ];
 
@@ -330,6 +329,7 @@ mod tests {
         check("npm exec -- package t", 4);
         check("uvx --python 3.12 package t", 4);
         check("docker run -i --rm -e TOKEN image t", 7);
+        check("docker run -v a:b image t", 5);
         check("sh -c text script t", 5);
         check("python3 -c text script", 4);
         check("python3 -um server t", 3);

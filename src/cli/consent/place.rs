@@ -24,15 +24,15 @@ impl Consent<'_> {
         let whole = whole.or_else(|| of(&self.overrides));
         let plain = || Overrides { args: vec![], env: vec![], ..self.overrides.clone() };
         let plain = adds.then(|| of(&plain())).flatten();
-        let key = |command| Key::of_command(&command, self.command_name());
-        whole.into_iter().chain(plain).map(key).collect()
+        whole.into_iter().chain(plain).map(|command| Key::of_command(&command)).collect()
     }
 
-    /// The command that starts it as a server of the command line is called.
-    fn command_name(&self) -> String {
-        match self.resolved.is_stored {
-            true => format!("exec:{}", self.command_line().unwrap_or_default()),
-            false => self.key.name.clone(),
+    /// What a place of it is called. A command is called as a server of the command line is.
+    pub(in crate::cli) fn place_name(&self, place: &Key) -> String {
+        match (&*place.name, self.resolved.is_stored) {
+            ("", true) => format!("exec:{}", self.command_line().unwrap_or_default()),
+            ("", false) => self.key.name.clone(),
+            (name, _) => name.to_owned(),
         }
     }
 

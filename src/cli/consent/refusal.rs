@@ -153,7 +153,7 @@ impl Consent<'_> {
     /// The error for a server whose place is one whose trust was taken back.
     pub(super) fn revoked_place(&self, place: &Key) -> Error {
         let hint = format!("if it is to be used again: {}", self.command("trust add", &[]));
-        self.error(format!("the trust in {} was taken back", place.name)).hint(hint)
+        self.error(format!("the trust in {} was taken back", self.place_name(place))).hint(hint)
     }
 
     /// The error for a server that nobody has accepted, where only the user's word counts.

@@ -128,17 +128,20 @@ fn revoke(run: &Run<'_>, word: &str) -> Result<Exit, Error> {
     let overrides = Overrides { dry_run: true, ..target::overrides(run)? };
     let resolved = config::resolve(word, run.env, &overrides).map_err(explain::config)?;
     let consent = consent(run, word)?;
-    let places = match config::expand(&resolved, &overrides, run.env) {
-        Ok(server) => consent.places(&server.endpoint),
+    let mut place = match config::expand(&resolved, &overrides, run.env) {
+        Ok(server) => consent.places(&server.endpoint).into_iter().next(),
         Err(error) => {
             run.warn(&format!("it is revoked under this name only, not where it is: {error}"));
-            Vec::new()
+            None
         }
     };
+    if let Some(place) = &mut place {
+        place.name = consent.place_name(place);
+    }
     let now = run.env.now();
     let seconds = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
     // What the command line adds is revoked with it, and nothing without that.
-    for key in [&consent.key].into_iter().chain(places.first()) {
+    for key in [&consent.key].into_iter().chain(&place) {
         let revoked = consent.store.change(key, now, |record, _| {
             if *key == consent.key {
                 consent.tell_apart(record);
@@ -149,7 +152,7 @@ fn revoke(run: &Run<'_>, word: &str) -> Result<Exit, Error> {
         revoked.map_err(|error| unwritten(&error))?;
     }
     let name = &consent.key.name;
-    run.remark(&match places.first() {
+    run.remark(&match &place {
         Some(place) if place.name != *name => {
             format!("{name} is not used any more, nor is {} under another name", place.name)
         }

@@ -183,6 +183,11 @@ fn is_refused_in_words(answer: &Answer) -> bool {
     answer.is_taken() && answer.code().is_some()
 }
 
+/// The first of two answers that refuses so.
+fn in_words<'a>(one: &'a Answer, other: &'a Answer) -> Option<&'a Answer> {
+    [one, other].into_iter().find(|answer| is_refused_in_words(answer))
+}
+
 fn with_port(site: &Site, host: &str) -> String {
     format!("{host}:{}", site.address.port())
 }
@@ -206,9 +211,8 @@ async fn host_bad(site: &Site) -> Finding {
             refusal::untold(site, &format!("everything is refused: {}", rebound.summary()))
         }
         (true, true) => {
-            let in_words = [&rebound, &alone].into_iter().find(|it| is_refused_in_words(it));
             let wanted = [StatusCode::MISDIRECTED_REQUEST, StatusCode::FORBIDDEN];
-            match in_words {
+            match in_words(&rebound, &alone) {
                 Some(answer) => refusal::of(site, answer, &wanted),
                 None => Finding::pass(told(&alone)),
             }
@@ -265,20 +269,18 @@ async fn csrf(site: &Site) -> Finding {
         (Err(no_answer), _) | (_, Err(no_answer)) => return no_answer.into(),
     };
     let taken = |answer: &Answer| answer.is_taken() && !is_refused_in_words(answer);
-    match (taken(&from_page), taken(&alone)) {
-        (true, _) => Finding::fail(format!("text/plain from {EVIL} → {}", from_page.summary())),
-        (false, true) => Finding::warn(format!(
+    match (taken(&from_page), taken(&alone), in_words(&from_page, &alone)) {
+        (true, ..) => Finding::fail(format!("text/plain from {EVIL} → {}", from_page.summary())),
+        (false, true, _) => Finding::warn(format!(
             "only the Origin keeps such a request out; without one, text/plain → {}",
             alone.summary()
         )),
-        (false, false) if is_refused_in_words(&from_page) || is_refused_in_words(&alone) => {
-            let is_page = is_refused_in_words(&from_page);
-            let answer = if is_page { &from_page } else { &alone };
+        (false, false, Some(answer)) => {
             refusal::of(site, answer, &[StatusCode::UNSUPPORTED_MEDIA_TYPE])
         }
-        (false, false) if refusal::is_usual(site, &alone) => {
+        (false, false, None) if refusal::is_usual(site, &alone) => {
             refusal::untold(site, &format!("everything is refused: {}", alone.summary()))
         }
-        (false, false) => Finding::pass(format!("text/plain → {}", alone.summary())),
+        (false, false, None) => Finding::pass(format!("text/plain → {}", alone.summary())),
     }
 }

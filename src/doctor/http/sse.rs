@@ -3,7 +3,7 @@
 
 use super::probe::Probe;
 use super::refusal::untold;
-use super::session::{BITS, bits, differences};
+use super::session::{BITS, OWN_BITS, bits, telling_bits};
 use super::site::Site;
 use super::speech::Speech;
 use super::{EVIL, EVIL_HOST};
@@ -100,11 +100,12 @@ async fn session(site: &Site) -> Finding {
     let common = one.bytes().zip(other.bytes()).take_while(|(left, right)| left == right).count();
     let begin = one[..common].rfind(['=', '/']).map_or(0, |at| at + 1);
     let id = &one[begin..];
-    let (bits, differing) = (bits(id), differences(one, other));
-    match differing {
-        0 => Finding::fail("two clients have the same endpoint"),
-        1..=3 => Finding::warn(format!(
-            "two endpoints differ in {differing} characters, so others can be guessed"
+    let bits = bits(id);
+    match telling_bits(&[one, other]) {
+        _ if one == other => Finding::fail("two clients have the same endpoint"),
+        differing if differing < OWN_BITS => Finding::warn(format!(
+            "what differs between endpoints can tell less than {OWN_BITS} bits, so others can be \
+             guessed"
         )),
         _ if bits < BITS => Finding::warn(format!(
             "{} characters, which can tell {bits:.0} bits; 128 random bits cannot be guessed",

@@ -18,10 +18,10 @@ impl Key {
         Key { file, name: place }
     }
 
-    /// Key under which it is written down that a command is revoked, by its hash; `shown` is that
-    /// command for people.
-    pub fn of_command(command: &Digest, shown: String) -> Key {
-        Key { file: file("command", &command.to_string()), name: shown }
+    /// The key under which it is written down that a command is revoked, by its hash. It has no name:
+    /// each call looks whether there is such a record, and hardly any has to say of what.
+    pub fn of_command(command: &Digest) -> Key {
+        Key { file: file("command", &command.to_string()), name: String::new() }
     }
 }
 

@@ -14,7 +14,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::host::hosts_in;
-use super::package::{is_of_open_image, is_package, names, packages};
+use super::package::{base, is_of_open_image, is_package, names, packages, without_quotes};
 use crate::config::StdioEndpoint;
 use crate::config::program::{follows_directory, follows_project};
 
@@ -236,8 +236,7 @@ fn words(text: &str) -> Vec<String> {
 
 /// The words of a script, without quotes.
 fn bare_words(text: &str) -> Vec<String> {
-    let bare: String = text.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
-    pieces(&bare)
+    pieces(&without_quotes(text))
 }
 
 /// The words of a text in which blanks are written as escapes: `nice\_program`.
@@ -252,9 +251,4 @@ fn pieces(text: &str) -> Vec<String> {
     let is_of_word = |c: char| c.is_alphanumeric() || "_./+@:%~,-".contains(c);
     let words = text.split(|c: char| !is_of_word(c));
     words.filter(|word| !word.is_empty() && !word.contains("://")).map(str::to_owned).collect()
-}
-
-/// The last part of a path.
-fn base(path: &str) -> &str {
-    Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or(path)
 }

@@ -1,5 +1,7 @@
 //! Packages and images that a command line has fetched and run: `npx`, `uvx`, `docker` and their like.
 
+use std::path::Path;
+
 /// Where packages are from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -56,7 +58,7 @@ const RUNNERS: &[(&[&str], Kind)] = &[
 /// word that is no option may be one: which it is depends on the options before it.
 pub(super) fn packages(words: &[String]) -> Option<(Kind, Vec<&str>)> {
     let (program, args) = words.split_first()?;
-    let program = program.rsplit('/').next()?;
+    let program = base(program);
     let mut args = args.iter().map(String::as_str);
     let (kind, rest) = RUNNERS.iter().find_map(|(runner, kind)| {
         let (name, actions) = runner.split_first()?;
@@ -80,7 +82,7 @@ pub(super) fn packages(words: &[String]) -> Option<(Kind, Vec<&str>)> {
 /// All that may be the name of a package or an image in a text: a word, one of a list, the value of an
 /// option, or a word of a script.
 pub(super) fn names(text: &str) -> Vec<String> {
-    let bare: String = text.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
+    let bare = without_quotes(text);
     let mut names = vec![text.to_owned()];
     for word in bare.split(|c: char| c.is_whitespace() || ";&|()<>{}`$".contains(c)) {
         for part in word.split(',').chain([word]) {
@@ -90,6 +92,16 @@ pub(super) fn names(text: &str) -> Vec<String> {
         }
     }
     names
+}
+
+/// The last part of a path.
+pub(super) fn base(path: &str) -> &str {
+    Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or(path)
+}
+
+/// A text without what only guards its words from a shell.
+pub(super) fn without_quotes(text: &str) -> String {
+    text.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect()
 }
 
 /// Whether a word names the package that another does. Where the first names no version, any will
@@ -145,8 +157,7 @@ fn split(kind: Kind, word: &str) -> (String, &str) {
 
 /// Whether a command line runs an image of a container that it does not name by its hash.
 pub(super) fn is_of_open_image(words: &[String]) -> bool {
-    const ENGINES: [&str; 3] = ["docker", "nerdctl", "podman"];
-    let is_engine = |word: &String| ENGINES.iter().any(|it| word.rsplit('/').next() == Some(*it));
+    let is_engine = |word: &String| Kind::Image.is_engine(base(word));
     let Some(at) = words.iter().position(is_engine) else { return false };
     let args = &words[at..];
     let runs = args.iter().any(|word| word == "run" || word == "create");
