@@ -15,6 +15,7 @@ use super::contact::Contact;
 use super::errors::Error;
 use super::exit::Exit;
 use super::output;
+use super::requests::given_up_by;
 use super::run::Run;
 use super::sources;
 use crate::client::{Flights, Landed, NoResult, Terms};
@@ -93,9 +94,9 @@ async fn measure(
         if flights.is_empty() {
             break;
         }
+        let ended = contact.ended();
         let landed = async { Ok(contact.landed(&mut flights).await) };
-        let interrupted = async { Err(run.interrupted().await) };
-        match landed.or(interrupted).await {
+        match landed.or(async { Err(ended.await) }).await {
             Ok(landed) => {
                 let Landed { tag: (number, sent_at), result } = landed?;
                 match &result {
@@ -114,16 +115,16 @@ async fn measure(
                     stopped.get_or_insert(None);
                 }
             }
-            Err(signal) => {
+            Err(ended) => {
                 contact.cancel(&mut flights, "interrupted");
-                stopped = Some(Some(signal));
+                stopped = Some(Some(given_up_by(ended, true)));
             }
         }
     }
     tally.took = start.elapsed();
     output::write(run, tally.shown(run.settings.output).as_bytes())?;
     match (stopped.flatten(), tally.first) {
-        (Some(signal), _) => Err(contact.explain(NoResult::Interrupted { signal, sent: true })),
+        (Some(ended), _) => Err(contact.explain(ended)),
         (None, Some((_, error))) => Err(error),
         (None, None) => Ok(Exit::Ok),
     }

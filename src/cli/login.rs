@@ -1,6 +1,5 @@
 //! `mcpmini login`, `logout` and `token`: tokens for a server, apart from any call.
 
-use futures_lite::FutureExt;
 use smol::LocalExecutor;
 
 use super::args::Format;
@@ -18,7 +17,7 @@ use crate::protocol::json;
 use crate::protocol::message::Sent;
 use crate::protocol::method;
 use crate::protocol::params::{Members, Params};
-use crate::protocol::session::Failure;
+use crate::protocol::session::{Failure, Limit};
 
 /// Logs in: asks the server for something, and answers when it wants to know who is asking.
 pub(super) async fn login(
@@ -37,8 +36,8 @@ pub(super) async fn login(
         (false, false) => How::Browser,
     };
     contact.authorize_anew(person::person(run, how));
-    let logged_in = log_in(run, &mut contact).await;
-    contact.finish(logged_in).await
+    let logged_in = run.unless_over(log_in(run, &mut contact)).await;
+    contact.finish(logged_in.flatten()).await
 }
 
 async fn log_in(run: &Run<'_>, contact: &mut Contact<'_>) -> Result<Exit, Error> {
@@ -51,7 +50,10 @@ async fn log_in(run: &Run<'_>, contact: &mut Contact<'_>) -> Result<Exit, Error>
     // A server without tools, or one that fails in another way, may still have been logged in to.
     if let Err(no_result) = asked {
         let ends_it = match &no_result {
-            NoResult::Failed(failure) => matches!(failure.cause(), Failure::Refused(_)),
+            NoResult::Failed(failure) => match failure.cause() {
+                Failure::TimedOut(late) => late.limit == Limit::Total,
+                cause => matches!(cause, Failure::Refused(_)),
+            },
             other => matches!(other, NoResult::Interrupted { .. }),
         };
         if ends_it {
@@ -60,18 +62,13 @@ async fn log_in(run: &Run<'_>, contact: &mut Contact<'_>) -> Result<Exit, Error>
     }
     let authorizer = contact.authorizer()?;
     if authorizer.record().is_none() {
-        let logging_in = async { Ok(authorizer.log_in().await) };
-        let interrupted = async { Err(run.interrupted().await) };
-        match logging_in.or(interrupted).await {
-            Ok(Ok(())) => (),
-            Ok(Err(AuthError::NotAsked)) => {
+        match authorizer.log_in().await {
+            Ok(()) => (),
+            Err(AuthError::NotAsked) => {
                 run.warn("the server lets everybody in; there is nothing to log in to");
                 return Ok(Exit::Ok);
             }
-            Ok(Err(error)) => return Err(denied(&error, &name)),
-            Err(signal) => {
-                return Err(contact.explain(NoResult::Interrupted { signal, sent: false }));
-            }
+            Err(error) => return Err(denied(&error, &name)),
         }
     }
     let record = authorizer.record().ok_or_else(|| denied(&AuthError::LoginNeeded, &name))?;
@@ -105,12 +102,8 @@ pub(super) async fn logout(
     let contact = Contact::find(run, &logout.server, executor)?;
     let name = contact.server.name.clone();
     let mut authorizer = contact.new_authorizer(Person::absent())?;
-    let leaving = async { Ok(authorizer.log_out().await) };
-    let interrupted = async { Err(run.interrupted().await) };
-    let left = match leaving.or(interrupted).await {
-        Ok(left) => left.map_err(|error| denied(&error, &name))?,
-        Err(signal) => return Err(contact.explain(NoResult::Interrupted { signal, sent: false })),
-    };
+    let left = run.unless_over(authorizer.log_out()).await;
+    let left = left.map_err(|over| over.server(&name))?.map_err(|error| denied(&error, &name))?;
     if let Some(Err(error)) = left.as_ref().and_then(|left| left.revoked.as_ref()) {
         run.warn(&format!("the token is forgotten here, but not taken back: {error}"));
     }
@@ -138,13 +131,11 @@ pub(super) async fn token(
     let mut authorizer = contact.new_authorizer(Person::absent())?;
     let brake = authorizer.brake();
     let mut usable = std::pin::pin!(authorizer.usable());
-    let getting = async { Ok(usable.as_mut().await) };
-    let interrupted = async { Err(run.interrupted().await) };
-    let record = match getting.or(interrupted).await {
+    let record = match run.unless_over(usable.as_mut()).await {
         Ok(usable) => usable.map_err(|error| unusable(&error, &name))?,
-        Err(signal) => {
+        Err(over) => {
             brake.stop(usable).await;
-            return Err(contact.explain(NoResult::Interrupted { signal, sent: false }));
+            return Err(over.server(name));
         }
     };
     if record.dpop_key().is_some() {

@@ -2,7 +2,7 @@
 
 use std::io::Stdin;
 
-use futures_lite::{AsyncReadExt, FutureExt};
+use futures_lite::AsyncReadExt;
 use smol::Unblock;
 
 use super::args::shell_commands::Replay as Wanted;
@@ -30,12 +30,7 @@ pub(super) async fn run(run: &Run<'_>, wanted: &Wanted) -> Result<Exit, Error> {
     let lines = Lines::new(run.limits().message);
     let mut input = Input { stdin: Unblock::new(std::io::stdin()), lines };
     loop {
-        let interrupted = async { Err(run.interrupted().await) };
-        let line = match async { Ok(input.next().await) }.or(interrupted).await {
-            Err(signal) => return Ok(Exit::Signal(signal as u8)),
-            Ok(line) => line?,
-        };
-        let Some(line) = line else { return Ok(Exit::Ok) };
+        let Some(line) = run.unless_over(input.next()).await?? else { return Ok(Exit::Ok) };
         let mut said = String::new();
         for message in replay.answer(&String::from_utf8_lossy(&line)) {
             said.push_str(&output::one_line(&message));

@@ -158,17 +158,16 @@ impl<'a> Contact<'a> {
         terms: Terms,
     ) -> Result<Result<Json, NoResult>, Error> {
         self.hold_to_lock().await?;
-        let run = self.run;
         let mut flights = Flights::new(self.policy());
         flights.begin_on((), call, terms);
+        // The session knows the limit as well, but is not asked while a token is renewed.
+        let ended = self.ended();
         let landed = async { Ok(self.landed(&mut flights).await) };
-        let interrupted = async { Err(run.interrupted().await) };
-        let result = match landed.or(interrupted).await {
+        let result = match landed.or(async { Err(ended.await) }).await {
             Ok(landed) => landed?.result,
-            Err(signal) => {
+            Err(ended) => {
                 let given_up = self.cancel(&mut flights, "interrupted");
-                let sent = given_up.iter().any(|(_, sent)| *sent != Sent::No);
-                Err(NoResult::Interrupted { signal, sent })
+                Err(given_up_by(ended, given_up.iter().any(|(_, sent)| *sent != Sent::No)))
             }
         };
         if let Err(NoResult::Failed(Failure::NoCommonRevision(_) | Failure::TimedOut(_))) = &result
@@ -240,7 +239,7 @@ impl<'a> Contact<'a> {
     }
 
     /// Ready when the run must end without an answer: by a signal, or because its time is over.
-    fn ended(&self) -> impl Future<Output = NoResult> + use<'a> {
+    pub(super) fn ended(&self) -> impl Future<Output = NoResult> + use<'a> {
         let (run, deadline) = (self.run, self.deadline);
         let interrupted =
             async move { NoResult::Interrupted { signal: run.interrupted().await, sent: false } };
@@ -251,5 +250,16 @@ impl<'a> Contact<'a> {
             NoResult::Failed(Failure::TimedOut(timed_out))
         };
         interrupted.or(expired)
+    }
+}
+
+/// What a call has ended with that was given up because the run must end.
+pub(super) fn given_up_by(ended: NoResult, sent: bool) -> NoResult {
+    match ended {
+        NoResult::Interrupted { signal, .. } => NoResult::Interrupted { signal, sent },
+        NoResult::Failed(Failure::TimedOut(late)) => {
+            NoResult::Failed(Failure::TimedOut(TimedOut { sent, ..late }))
+        }
+        other => other,
     }
 }

@@ -7,6 +7,7 @@ mod support;
 
 mod attacks;
 mod kept;
+mod limits;
 mod logins;
 mod machines;
 mod refusals;

@@ -30,6 +30,8 @@ pub(crate) struct State {
     pub(crate) single: bool,
     /// Holds token requests back while it is true.
     pub(crate) hold: bool,
+    /// The path of requests that are taken and never answered.
+    pub(crate) mute: Option<&'static str>,
     /// The number of the token request, counted from one, that the server does not act on.
     pub(crate) lost: Option<usize>,
     /// Answers of the token endpoint in place of the usual ones.
@@ -149,6 +151,9 @@ impl World {
             "/token" => format!("POST /token {}", form.get("grant_type").map_or("", |s| s)),
             _ => format!("{} {path}", request.verb),
         });
+        if self.state().mute == Some(path) {
+            thread::sleep(Duration::from_secs(60));
+        }
         if let Some((status, page)) = self.state().pages.get(path) {
             return (*status, json, page.to_string());
         }
