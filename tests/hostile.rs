@@ -10,7 +10,7 @@ mod support;
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use support::{Outcome, Scratch, closed_url, demo, processes_with, run, wait_until};
@@ -293,6 +293,79 @@ fn a_call_that_waits_for_a_pipe_without_a_writer_can_be_ended() {
     check_stuck(&["echo", "{}", "--answers", pipe], Some(Signal::TERM), 143);
     check_stuck(&["echo", &file], Some(Signal::INT), 130);
     check_stuck(&["echo", &file, "-T", "300ms"], None, 124);
+}
+
+#[test]
+fn no_file_that_the_command_line_names_is_waited_for_beyond_the_limit() {
+    let scratch = Scratch::new();
+    let pipe = scratch.path("pipe");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
+    scratch.write("bundle", "{}");
+    let server = demo("");
+    let check = |words: &str, variables: &[(&str, &str)]| {
+        let words = words.split(' ').map(|word| if word == "SERVER" { &*server } else { word });
+        let mut command = scratch.mcpmini(words);
+        command.envs(variables.iter().copied()).args(["--max-time", "300ms"]);
+        let begun = Instant::now();
+        let outcome = run(&mut command);
+        assert_eq!(outcome.code, 124, "{command:?}: {}", outcome.err);
+        // A pipe that stays silent is given up after ten seconds anyway.
+        assert!(begun.elapsed() < Duration::from_secs(8), "{command:?}");
+    };
+    for words in [
+        "call --config pipe s t",
+        "call SERVER add a=1 b=2 --lock pipe",
+        "lock SERVER --lock pipe",
+        "call SERVER add a=1 b=2 --trace pipe",
+        "call SERVER add a=1 b=2 --out pipe",
+        "call SERVER add @pipe",
+        "call SERVER echo {} --answers pipe",
+        "batch SERVER pipe",
+        "doctor SERVER --baseline pipe",
+        "discover file:pipe",
+        "card verify bundle --public-key pipe",
+        "config import vscode --from pipe",
+        "ping http://127.0.0.1:1/ --header-file pipe",
+        "ping http://127.0.0.1:1/ --bearer-file pipe",
+        "replay pipe",
+    ] {
+        check(words, &[]);
+    }
+    check("call SERVER add a=1 b=2", &[("MCPMINI_POLICY", "pipe")]);
+    check("servers", &[("MCPMINI_CONFIG", "pipe")]);
+}
+
+/// Process substitution: `--config <(…)`.
+#[test]
+fn files_that_the_command_line_names_may_be_pipes() {
+    let scratch = Scratch::new();
+    let config =
+        serde_json::json!({ "mcpServers": { "s": { "command": crate::support::demo_path() } } });
+    scratch.write("config", config.to_string());
+    scratch.write("arguments", r#"{"a":1,"b":2}"#);
+    scratch.write("lines", r#"{"tool":"add","arguments":{"a":1,"b":2}}"#);
+    let locked = run(&mut scratch.mcpmini(["lock", "s", "--config", "config", "--lock", "locked"]));
+    assert_eq!(locked.code, 0, "{}", locked.err);
+    let check = |words: &str, fed: &str| {
+        // Opened by the shell, which may be there before the program or after it.
+        let script = format!(
+            "mkfifo pipe; cat {fed} >pipe & \"$mcpmini\" {words} --config config; code=$?; rm pipe; exit $code"
+        );
+        let script = match fed {
+            "config" => script.replace(" --config config", ""),
+            _ => script,
+        };
+        let outcome = run(&mut scratch.shell(&script));
+        assert_eq!(outcome.code, 0, "{words}: {}", outcome.err);
+        assert!(outcome.out.contains('3'), "{words}: {}", outcome.out);
+    };
+    check("call --config pipe s add a=1 b=2", "config");
+    check("call s add a=1 b=2 --lock pipe", "locked");
+    check("call s add @pipe", "arguments");
+    check("batch s pipe", "lines");
+    let reading =
+        "mkfifo out; cat out & \"$mcpmini\" call --config config s add a=1 b=2 --out out; wait";
+    assert_eq!(run(&mut scratch.shell(reading)).out, "3\n");
 }
 
 #[test]

@@ -12,10 +12,26 @@ use support::{HttpDemo, Outcome, Scratch, answer, closed_url, demo, demo_path, h
 /// A secret, long enough to be looked for wherever it may stand.
 const SECRET: &str = "hunter2-hunter2";
 
+/// One that shows by its form that it is none of our business, wherever it stands.
+const DRAWN: &str = "Zk3xQ9vT7bN1mW5cR8pL2dF6hJ4sA0yE";
+
 #[track_caller]
 fn check_hidden(outcome: &Outcome, words: &[&str]) {
     let Outcome { code, out, err, .. } = outcome;
-    assert!(!format!("{out}{err}").contains(SECRET), "{words:?} ({code})\n{out}\n{err}");
+    let shown = format!("{out}{err}");
+    let is_open = [SECRET, DRAWN].iter().any(|secret| shown.contains(secret));
+    assert!(!is_open, "{words:?} ({code})\n{out}\n{err}");
+}
+
+/// The documents that a run has kept say nothing either.
+#[track_caller]
+fn check_cache(scratch: &Scratch, words: &[&str]) {
+    let inside =
+        |folder: std::path::PathBuf| std::fs::read_dir(folder).into_iter().flatten().flatten();
+    for file in inside(scratch.path(".cache/mcpmini/http")).flat_map(|entry| inside(entry.path())) {
+        let text = String::from_utf8_lossy(&std::fs::read(file.path()).unwrap()).into_owned();
+        assert!(![SECRET, DRAWN].iter().any(|it| text.contains(it)), "{words:?}: {text}");
+    }
 }
 
 /// The command lines that name a server, with `URL` in its place.
@@ -82,6 +98,7 @@ fn check_everywhere(base: &str, before: impl Fn(&Scratch)) {
         format!("{base}?token={SECRET}&a=1"),
         format!("{base}?a=1&api%5Fkey={SECRET}#access_token={SECRET}"),
         base.replacen("://", &format!("://u:{SECRET}@"), 1),
+        format!("{base}/s/{DRAWN}?k={DRAWN}&pw={SECRET}"),
     ];
     for (number, url) in urls.into_iter().enumerate() {
         for (words, form) in COMMANDS.iter().zip(FORMS.iter().cycle().skip(number)) {
@@ -91,6 +108,7 @@ fn check_everywhere(base: &str, before: impl Fn(&Scratch)) {
             let words = words.iter().map(|word| if *word == "URL" { &url } else { *word });
             let words: Vec<&str> = form.iter().copied().chain(words).collect();
             check_hidden(&run(&mut scratch.mcpmini(&words)), &words);
+            check_cache(&scratch, &words);
         }
     }
 }

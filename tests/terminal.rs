@@ -75,6 +75,31 @@ fn a_server_cannot_steer_the_terminal() {
 }
 
 #[test]
+fn what_a_server_lists_is_seen_at_a_terminal() {
+    let scratch = Scratch::new();
+    let hidden = "a\u{200b}b\u{2028}c\u{feff}d\u{e0041}e\u{202e}f";
+    let shown = "a\\u{200b}b\\u{2028}c\\u{feff}d\\u{e0041}e\\u{202e}f";
+    let patch = serde_json::json!({
+        "info": { "title": hidden },
+        "instructions": hidden,
+        "tools": { "t": { "description": hidden, "title": hidden } },
+    });
+    let server = demo(&format!("--patch {}", scratch.write("patch", patch.to_string())));
+    for words in [&["tools"][..], &["tools", "t"], &["info"], &["schema", "t"], &["tools", "-j"]] {
+        let (command, more) = words.split_first().unwrap();
+        let words = [&[*command, &*server], more].concat();
+        let out = show(&scratch, &words);
+        let is_hidden = |letter| {
+            !"\n\t\r\u{1b}".contains(letter) && mcpmini::protocol::visible::is_hidden(letter)
+        };
+        assert!(!out.contains(is_hidden), "{words:?}: {out:?}");
+        assert!(out.contains(shown), "{words:?}: {out:?}");
+    }
+    let out = show(&scratch, &["call", &server, "echo", "text=👩‍💻 ❤️ שלום\u{200f}, a\u{a0}b"]);
+    assert_eq!(out, "👩‍💻 ❤️ שלום\u{200f}, a\u{a0}b\n");
+}
+
+#[test]
 fn doctor_shows_people_what_matters() {
     let scratch = Scratch::new();
     let server = demo("--fault noise");

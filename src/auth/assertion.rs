@@ -39,7 +39,9 @@ pub(super) fn subject(options: &Options, env: &Env) -> Subject {
         (Grant::AuthorizationCode | Grant::ClientCredentials, _) => return Subject::Nobody,
         (Grant::IdJag, _) => options.identity.id_token.as_ref().map(known),
         (Grant::JwtBearer, Some(Assertion::File(path))) => {
-            let text = store::read_text(path, LIMIT, Guard::Named).ok().flatten();
+            let text = store::read_text(path, LIMIT, Guard::Named { until: env.deadline() })
+                .ok()
+                .flatten();
             text.map(|text| known(&Secret::from(text.trim())))
         }
         // To run it only to find that out would take as long as to get a new token.
@@ -80,7 +82,7 @@ pub(super) async fn assertion(
 ) -> Result<Secret, AuthError> {
     let text = match source {
         Some(Assertion::File(path)) => {
-            let text = store::read_text(path, LIMIT, Guard::Named)?;
+            let text = store::read_text(path, LIMIT, Guard::Named { until: env.deadline() })?;
             text.ok_or_else(|| AuthError::Assertion(format!("{} is not there", path.display())))?
         }
         Some(Assertion::Command(line)) => {

@@ -37,6 +37,8 @@ const LIMIT: u64 = 1 << 20;
 pub(super) struct Helper {
     /// The program and its first arguments.
     words: Vec<String>,
+    /// When everything must be over.
+    until: Option<Instant>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -54,7 +56,7 @@ impl Helper {
         let Some(line) = env.setting(VARIABLE) else { return Ok(None) };
         let words = line.to_str().and_then(|line| quoting::split(line).ok());
         match words.filter(|words| !words.is_empty()) {
-            Some(words) => Ok(Some(Helper { words })),
+            Some(words) => Ok(Some(Helper { words, until: env.deadline() })),
             None => Err(AuthError::Helper(format!("of {VARIABLE} is no command line"))),
         }
     }
@@ -120,6 +122,7 @@ impl Helper {
             }
         });
         let deadline = Instant::now() + PATIENCE;
+        let deadline = self.until.map_or(deadline, |until| until.min(deadline));
         let status = loop {
             match child.try_wait() {
                 Ok(Some(status)) => break status,

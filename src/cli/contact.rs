@@ -286,6 +286,7 @@ impl<'a> Contact<'a> {
         let exit = match outcome {
             Ok(exit) => exit,
             Err(error) => {
+                let error = run.over_or(error);
                 let error = match error.server {
                     None if error.phase != Some(Phase::Output) || error.exit == Exit::Mismatch => {
                         error.server(&self.server.name)

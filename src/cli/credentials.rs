@@ -1,7 +1,5 @@
 //! Secrets that the command line refers to: they are read here and go into headers, nowhere else.
 
-use std::time::{Duration, Instant};
-
 use super::args::choices::BearerFile;
 use super::args::values::Header;
 use super::errors::{Error, Phase};
@@ -113,9 +111,7 @@ fn variable(name: &str) -> String {
 
 /// What a command prints. It gets neither our standard input nor more time than it should need.
 fn output_of(command: &str, run: &Run<'_>) -> Result<String, Error> {
-    let left = run.deadline.map(|end| end.saturating_duration_since(Instant::now()));
-    let left = left.unwrap_or(Duration::MAX);
-    let printed = config::run_secret_command_within(left, command, run.env);
+    let printed = config::run_secret_command(command, run.env);
     printed.map(|secret| secret.expose().to_owned()).map_err(|fault| {
         let failed = || Error::new(Exit::Auth, format!("--bearer-command: {fault}"));
         run.over().unwrap_or_else(failed).phase(Phase::Config).sent(Sent::No)

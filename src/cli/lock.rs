@@ -28,7 +28,7 @@ pub(super) async fn run(
 ) -> Result<Exit, Error> {
     let path = run.globals.lock.clone().unwrap_or_else(|| PathBuf::from(FILE));
     let path = run.env.absolute(&path);
-    let mut file = read(&path)?;
+    let mut file = read(run, &path)?;
     let servers = match lock.servers.is_empty() {
         true => file.servers().map(str::to_owned).collect(),
         false => lock.servers.clone(),
@@ -66,8 +66,8 @@ pub(super) async fn run(
 }
 
 /// The lock file as it is; one that is not there yet has no servers.
-fn read(path: &Path) -> Result<LockFile, Error> {
-    match LockFile::read(path) {
+fn read(run: &Run<'_>, path: &Path) -> Result<LockFile, Error> {
+    match LockFile::read(path, run.env.deadline()) {
         Err(LockError::Missing(_)) => Ok(LockFile::new()),
         Err(error) => Err(no_lock(&error)),
         Ok(file) => Ok(file),

@@ -140,11 +140,7 @@ fn carry_out(run: &Run<'_>) -> Exit {
     match outcome {
         Ok(exit) => exit,
         Err(error) => {
-            // What a signal has broken off fails for no other reason.
-            let error = match error.exit {
-                Exit::Config | Exit::Auth => run.over().unwrap_or(error),
-                _ => error,
-            };
+            let error = run.over_or(error);
             run.report(&error);
             error.exit
         }

@@ -159,7 +159,11 @@ impl<'a> Originals<'a> {
     ) -> Result<Option<(Vec<u8>, Source)>, Error> {
         match place {
             Place::File { path, .. } => {
-                let read = store::read(path, wanted.limit as u64, Guard::Named);
+                let read = store::read(
+                    path,
+                    wanted.limit as u64,
+                    Guard::Named { until: self.run.env.deadline() },
+                );
                 let read = read.map_err(|fault| config(format!("{}: {fault}", wanted.what)))?;
                 // Who has written it is not known.
                 Ok(read.map(|body| (body, Source::Document(Zone::Public))))

@@ -3,10 +3,11 @@
 use std::rc::Rc;
 
 use super::run::Run;
-use super::terminal::{Stream, strip_controls};
+use super::terminal::Stream;
 use crate::auth::{How, Notice, Person};
 use crate::protocol::json;
 use crate::protocol::params::Members;
+use crate::protocol::visible::for_terminal;
 
 /// Whoever sits in front of this command, for a login that it may ask for.
 pub(super) fn person(run: &Run<'_>, how: How) -> Person {
@@ -39,7 +40,7 @@ fn notice_text(notice: &Notice<'_>) -> String {
             "mcpmini: that is not the address that the login ends at; paste it whole\n".to_owned()
         }
         Notice::Device { url, code } => {
-            let code = strip_controls(code);
+            let code = for_terminal(code);
             format!("mcpmini: to log in, open this page on any device:\n{url}\nand type {code}\n")
         }
     }

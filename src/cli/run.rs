@@ -69,6 +69,11 @@ impl<'a> Run<'a> {
     /// A run that begins now.
     pub(super) fn new(invocation: &'a Invocation, settings: Settings, env: &'a Env) -> Run<'a> {
         let total = settings.max_time.unwrap_or(settings::MAX_TIME).duration();
+        let deadline = total.map(|total| Instant::now() + total);
+        if let Some(deadline) = deadline {
+            // Said once: there is one run of a process, and a test that runs twice has no limit.
+            let _ = env.deadline.set(deadline);
+        }
         let style = match (invocation.globals.quiet, settings.json_errors) {
             (true, _) => Style::Quiet,
             (false, true) => Style::Json,
@@ -78,7 +83,7 @@ impl<'a> Run<'a> {
             globals: &invocation.globals,
             access: &invocation.access,
             tail: &invocation.tail,
-            deadline: total.map(|total| Instant::now() + total),
+            deadline,
             policies: OnceCell::new(),
             settings,
             env,
@@ -173,6 +178,15 @@ impl<'a> Run<'a> {
         self.is_late().then(|| explain::expired(self.settings.max_time))
     }
 
+    /// What a signal or the limit for everything has broken off fails for no other reason: a file that
+    /// nobody wrote, a command that was not waited for.
+    pub(super) fn over_or(&self, error: Error) -> Error {
+        match error.exit {
+            Exit::Config | Exit::Auth => self.over().unwrap_or(error),
+            _ => error,
+        }
+    }
+
     fn is_late(&self) -> bool {
         self.deadline.is_some_and(|deadline| deadline <= Instant::now())
     }
@@ -199,7 +213,8 @@ impl<'a> Run<'a> {
     /// Opens the file of the trace, if one is asked for.
     pub(super) fn open_trace(&self) -> Result<(), Error> {
         let Some(target) = &self.settings.trace else { return Ok(()) };
-        let tracer = Tracer::open(target, self.globals.trace.is_none(), self.env)?;
+        let tracer =
+            Tracer::open(target, self.globals.trace.is_none(), self.env, &|| !self.is_over())?;
         self.tracer.set(tracer).expect("a trace is opened once, at the beginning");
         Ok(())
     }

@@ -1,9 +1,9 @@
 //! Log messages of the server (`--log-level`), one per line.
 
-use super::terminal::strip_controls;
 use crate::protocol::json;
 use crate::protocol::model::log::{Level, LogMessage};
 use crate::protocol::params::Members;
+use crate::protocol::visible::for_terminal;
 
 /// The line for the parameters of a `notifications/message`, for people or as JSON; `None` when
 /// the message is of a lower level than is wanted. Some servers send more than they are asked for.
@@ -20,7 +20,7 @@ fn text_line(message: &LogMessage<'_>, server: &str) -> String {
     let text = format!("{server}: {}{logger}: {}", message.level, message.text().trim_end());
     // What is on a line of its own could pass for a message of ours.
     let text = text.replace("\r\n", "\n").replace('\n', "\\n");
-    format!("mcpmini: {}\n", strip_controls(&text))
+    format!("mcpmini: {}\n", for_terminal(&text))
 }
 
 fn json_line(message: &LogMessage<'_>, server: &str) -> String {

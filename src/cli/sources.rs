@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use super::errors::{Error, Phase};
@@ -73,9 +72,7 @@ pub(super) fn file(run: &Run<'_>, path: &str) -> Result<Vec<u8>, Error> {
 }
 
 fn open(run: &Run<'_>, path: &Path, shown: &str, fail: fn(String) -> Error) -> Result<File, Error> {
-    // Else opening a pipe waits for a writer, deaf to signals.
-    let at_once = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-    let file = File::options().read(true).custom_flags(at_once).open(run.env.absolute(path));
+    let file = streams::open_to_read(&run.env.absolute(path));
     file.map_err(|error| fail(format!("cannot read {shown}: {error}")))
 }
 

@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::termios::tcgetwinsize;
 
-pub use crate::env::streams::{Patience, Unwritten, strip_controls};
+pub use crate::env::streams::{Patience, Unwritten};
 use crate::env::streams::{write_all, write_now};
+use crate::protocol::visible::for_terminal;
 
 /// One of the two standard streams for writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +39,7 @@ pub fn show_status(text: &str) {
     if ASKING.load(Ordering::Relaxed) {
         return;
     }
-    let line = cut(&strip_controls(text), Stream::Stderr.width() - 1);
+    let line = cut(&for_terminal(text), Stream::Stderr.width() - 1);
     STATUS.store(true, Ordering::Relaxed);
     let _ = write_now(rustix::stdio::stderr(), format!("\r{line}\u{1b}[K").as_bytes());
 }
@@ -75,7 +76,7 @@ impl Stream {
     /// obey them, and kept where a program reads.
     pub fn write_text(self, text: &str, patience: Patience<'_>) -> Result<(), Unwritten> {
         if self.is_terminal() {
-            self.write(strip_controls(text).as_bytes(), patience)
+            self.write(for_terminal(text).as_bytes(), patience)
         } else {
             self.write(text.as_bytes(), patience)
         }

@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions, Permissions};
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -13,7 +13,7 @@ use super::args::trace_file::TraceFile;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
 use crate::env::Env;
-use crate::env::streams::{Unwritten, write_all};
+use crate::env::streams::{self, Patience, Unwritten, write_all};
 use crate::protocol::message::Sent;
 use crate::protocol::trace::Trace;
 
@@ -35,13 +35,19 @@ struct Shared {
 impl Tracer {
     /// Opens the file, which only the user can read. It is made anew, or else appended to: many
     /// runs that write one file must not undo each other's lines.
-    pub(super) fn open(target: &TraceFile, append: bool, env: &Env) -> Result<Tracer, Error> {
+    /// A pipe is opened when somebody reads it, for which the patience lasts.
+    pub(super) fn open(
+        target: &TraceFile,
+        append: bool,
+        env: &Env,
+        patience: Patience<'_>,
+    ) -> Result<Tracer, Error> {
         let path = match target {
             TraceFile::Path(path) => env.absolute(path),
             TraceFile::Descriptor(number) => format!("/dev/fd/{number}").into(),
         };
         let is_path = matches!(target, TraceFile::Path(_));
-        match open(&path, is_path, append) {
+        match open(&path, is_path, append, patience) {
             Ok(file) => Ok(Tracer(Rc::new(Shared { file, path, failure: RefCell::new(None) }))),
             Err(error) => {
                 let text = format!("cannot write the trace to {}: {error}", path.display());
@@ -82,11 +88,11 @@ impl Shared {
     }
 }
 
-fn open(path: &PathBuf, is_path: bool, append: bool) -> io::Result<File> {
+fn open(path: &Path, is_path: bool, append: bool, patience: Patience<'_>) -> io::Result<File> {
     let mut options = OpenOptions::new();
     // What a descriptor points to keeps its contents, and is written to at its end.
     options.append(true).create(is_path).mode(0o600);
-    let file = options.open(path)?;
+    let file = streams::open_to_write(&mut options, path, patience)?;
     let metadata = file.metadata()?;
     if is_path && metadata.is_file() {
         if metadata.permissions().mode() & 0o077 != 0 {

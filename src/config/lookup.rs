@@ -141,7 +141,7 @@ impl Lookup<'_> {
 
     fn file(&self, field: &str, path: &Path) -> Result<String, ConfigError> {
         let guard = match self.is_own() {
-            true => Guard::Named,
+            true => Guard::Named { until: self.env.deadline() },
             false => Guard::Strangers { user: self.env.user },
         };
         let text = store::read_text(path, FILE_LIMIT, guard);

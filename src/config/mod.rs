@@ -56,9 +56,7 @@ pub use oauth::{OAuth, OAuthTemplate};
 pub use problem::{BadValue, Problem};
 pub use references::references;
 pub use resolved::{Listed, Origin, Resolved, hidden_by, list, resolve, resolve_entry};
-pub use secret_command::{
-    CommandFault, run as run_secret_command, run_within as run_secret_command_within,
-};
+pub use secret_command::{CommandFault, run as run_secret_command};
 pub use server::{Endpoint, Environment, HttpEndpoint, Server, StdioEndpoint};
 pub use source::Layer;
 pub use template::variables;

@@ -25,8 +25,8 @@ pub enum CommandFault {
     Start(io::Error),
     /// It ended with another status than 0; `None` when it was killed.
     Status(Option<i32>),
-    /// It did not end within this time.
-    Late(Duration),
+    /// It did not end in time.
+    Late,
     /// A signal came before it had ended.
     Interrupted,
     /// It printed too much.
@@ -41,8 +41,8 @@ impl fmt::Display for CommandFault {
             CommandFault::Start(_) => f.write_str("sh could not be started for its command"),
             CommandFault::Status(Some(status)) => write!(f, "its command ended with {status}"),
             CommandFault::Status(None) => f.write_str("its command was killed"),
-            CommandFault::Late(patience) => {
-                write!(f, "its command did not end within {} s", patience.as_secs_f32())
+            CommandFault::Late => {
+                write!(f, "its command did not end within {} s", PATIENCE.as_secs())
             }
             CommandFault::Interrupted => f.write_str("its command was not waited for any longer"),
             CommandFault::TooLong => write!(f, "its command printed more than {LIMIT} bytes"),
@@ -54,14 +54,11 @@ impl fmt::Display for CommandFault {
 /// Runs a command line by `sh -c`, and returns what it prints, without blanks around it.
 ///
 /// It has no input, and its errors go nowhere: a call must not ask, and what goes to standard error
-/// is ours. It is gone when this returns, and whatever it started too.
+/// is ours. It is gone when this returns, and whatever it started too. A signal ends it, and so does
+/// the end of the run.
 pub fn run(line: &str, env: &Env) -> Result<Secret, CommandFault> {
-    run_within(PATIENCE, line, env)
-}
-
-/// The same where less time may be left. A signal ends it, too.
-pub fn run_within(patience: Duration, line: &str, env: &Env) -> Result<Secret, CommandFault> {
-    let patience = patience.min(PATIENCE);
+    let left = env.deadline().map(|end| end.saturating_duration_since(Instant::now()));
+    let patience = left.map_or(PATIENCE, |left| left.min(PATIENCE));
     let mut command = Command::new("sh");
     command.args(["-c", line]).env_clear().envs(env.variables.all()).process_group(0);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -98,7 +95,7 @@ fn read_within(patience: Duration, child: &mut Child) -> Result<Vec<u8>, Command
         let left = end.saturating_duration_since(Instant::now());
         let left = Timespec::try_from(left).expect("the patience fits into any timespec");
         match poll(&mut [PollFd::new(output.get_ref(), PollFlags::IN)], Some(&left)) {
-            Ok(0) => return Err(CommandFault::Late(patience)),
+            Ok(0) => return Err(CommandFault::Late),
             Err(Errno::INTR) => return Err(CommandFault::Interrupted),
             // What is wrong with the pipe will be seen when it is read.
             Ok(_) | Err(_) => (),
@@ -132,6 +129,11 @@ mod tests {
         Env { variables: [("PATH", path.as_str()), ("NAME", "world")].into(), ..Env::default() }
     }
 
+    /// The same in a run that is soon over.
+    fn hurried() -> Env {
+        Env { deadline: (Instant::now() + Duration::from_millis(300)).into(), ..env() }
+    }
+
     #[test]
     fn the_value_is_what_the_command_prints() {
         let check = |line: &str, expected: &str| {
@@ -147,7 +149,7 @@ mod tests {
     #[test]
     fn a_failure_says_how_but_not_what_was_printed() {
         let check = |line: &str, expected: &str| {
-            let fault = run_within(Duration::from_millis(300), line, &env()).unwrap_err();
+            let fault = run(line, &hurried()).unwrap_err();
             assert_eq!(fault.to_string(), expected, "{line}");
         };
         check("echo hunter2; exit 3", "its command ended with 3");
@@ -155,7 +157,7 @@ mod tests {
         check("no-such-program-here", "its command ended with 127");
         check("yes hunter2", "its command printed more than 65536 bytes");
         check(r"printf '\377'", "its command printed something not UTF-8");
-        check("echo hunter2; sleep 60", "its command did not end within 0.3 s");
+        check("echo hunter2; sleep 60", "its command did not end within 10 s");
     }
 
     #[test]
@@ -168,8 +170,8 @@ mod tests {
         };
         // The grandchild holds the pipe: nobody must wait for it.
         let line = format!("{sleep} & exec {sleep}");
-        let fault = run_within(Duration::from_millis(300), &line, &env());
-        assert!(matches!(fault, Err(CommandFault::Late(_))));
+        let fault = run(&line, &hurried());
+        assert!(matches!(fault, Err(CommandFault::Late)));
         // A process that was killed is listed until the system has cleaned up after it.
         let gone = (0..100).any(|_| {
             thread::sleep(Duration::from_millis(10));

@@ -100,7 +100,7 @@ pub(super) fn load(
 ) -> Result<Option<File>, Fault> {
     let strangers = Guard::Strangers { user: env.user };
     let (path, guard) = match layer {
-        Layer::Named => (named_file(env, named), Guard::Named),
+        Layer::Named => (named_file(env, named), Guard::Named { until: env.deadline() }),
         Layer::Project => return project(env, missed),
         Layer::User => (env.config_dir().map(|dir| dir.join("config.json")), strangers),
         Layer::System => (env.system_dir.as_ref().map(|dir| dir.join("config.json")), strangers),
@@ -144,7 +144,7 @@ pub(super) fn to_change(
 /// Reads a file that is to be changed; nothing when it is not there yet.
 pub(super) fn read_to_change(layer: Layer, path: &Path, env: &Env) -> Result<String, Fault> {
     let guard = match layer {
-        Layer::Named => Guard::Named,
+        Layer::Named => Guard::Named { until: env.deadline() },
         _ => Guard::Strangers { user: env.user },
     };
     Ok(store::read_text(path, LIMIT, guard)?.unwrap_or_default())

@@ -15,7 +15,7 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::time::SystemTime;
+use std::time::{Instant, SystemTime};
 
 use rustix::stdio::{stderr, stdin, stdout};
 use rustix::termios::isatty;
@@ -41,6 +41,8 @@ pub struct Env {
     pub system_dir: Option<PathBuf>,
     /// The clock. Tests stop it.
     pub clock: Clock,
+    /// When everything must be over; empty while nobody has said so.
+    pub deadline: OnceLock<Instant>,
 }
 
 /// Which of the standard streams are terminals.
@@ -89,7 +91,13 @@ impl Env {
             user: rustix::process::geteuid().as_raw(),
             system_dir: Some(PathBuf::from("/etc/mcpmini")),
             clock: Clock::System,
+            deadline: OnceLock::new(),
         }
+    }
+
+    /// When everything must be over; `None` when it may take as long as it likes.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.deadline.get().copied()
     }
 
     /// The value of a variable, as it is; `None` when it is not set.

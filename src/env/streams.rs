@@ -3,11 +3,14 @@
 //! A read or write that blocks is deaf: no signal and no limit ends it. So these wait in small
 //! steps, and between two of them ask whether to wait on.
 
-use std::borrow::Cow;
 use std::fmt;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Read};
 use std::mem::forget;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::thread;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -18,6 +21,9 @@ use rustix::termios::isatty;
 
 /// How long one step of waiting takes. A signal ends it early.
 const STEP: Duration = Duration::from_millis(50);
+
+/// Opens at once or not at all.
+const AT_ONCE: i32 = libc::O_NONBLOCK;
 
 /// How much a pipe takes without blocking once it takes anything (POSIX, `write`).
 const ATOMIC: usize = libc::PIPE_BUF;
@@ -146,6 +152,48 @@ pub fn read_to_end(
     }
 }
 
+/// Opens a file for reading without waiting for anybody: opening a pipe waits for a writer.
+pub fn open_to_read(path: &Path) -> io::Result<File> {
+    File::options().read(true).custom_flags(AT_ONCE).open(path)
+}
+
+/// Opens a file for writing as `options` say. A pipe needs somebody who reads it: they are waited for
+/// as long as the patience lasts, and it is `TimedOut` when they do not come.
+pub fn open_to_write(
+    options: &mut OpenOptions,
+    path: &Path,
+    patience: Patience<'_>,
+) -> io::Result<File> {
+    let options = options.custom_flags(AT_ONCE);
+    loop {
+        match options.open(path) {
+            Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => (),
+            opened => return opened,
+        }
+        if !patience() {
+            return Err(io::Error::new(ErrorKind::TimedOut, "nobody reads it"));
+        }
+        thread::sleep(STEP);
+    }
+}
+
+/// What [`open_to_read`] has opened, for a thread of its own: reads wait, also for the first who writes
+/// to a pipe.
+#[derive(Debug)]
+pub struct Waiting(pub File);
+
+impl Read for Waiting {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            comes(self.0.as_fd(), PollFlags::IN, ENDLESS)?;
+            match self.0.read(buffer) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => (),
+                read => return read,
+            }
+        }
+    }
+}
+
 /// Waits until a descriptor can be used without blocking; false when the patience ends before.
 fn comes(
     descriptor: BorrowedFd<'_>,
@@ -198,25 +246,6 @@ pub fn has_input() -> bool {
     fcntl_getfl(stdin()).is_ok_and(|flags| flags & OFlags::ACCMODE != OFlags::WRONLY)
 }
 
-/// The text without the characters that steer a terminal: C0 and C1 controls but line feed and
-/// tab, DEL, and those that reorder text so that it reads as something else (CVE-2021-42574).
-pub fn strip_controls(text: &str) -> Cow<'_, str> {
-    if text.contains(steers) {
-        Cow::Owned(text.chars().filter(|c| !steers(*c)).collect())
-    } else {
-        Cow::Borrowed(text)
-    }
-}
-
-fn steers(c: char) -> bool {
-    match c {
-        '\n' | '\t' => false,
-        // Embeddings, overrides and isolates. The marks (U+200E, U+200F) only nudge and are needed.
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
-        c => c.is_control(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
@@ -224,19 +253,6 @@ mod tests {
     use std::os::fd::AsFd;
 
     use super::*;
-
-    #[test]
-    fn characters_that_steer_a_terminal_are_left_out() {
-        let check = |text: &str, expected: &str| assert_eq!(strip_controls(text), expected);
-        check("plain\ttext\n", "plain\ttext\n");
-        check("\u{1b}[31mred\u{1b}[0m", "[31mred[0m");
-        check("\u{1b}]52;c;aGk=\u{7}x", "]52;c;aGk=x");
-        check("a\rb\u{8}c\u{0}d\u{7f}e", "abcde");
-        check("\u{9b}31mred\u{85}", "31mred");
-        check("\u{202e}txt.exe\u{202c}\u{2066}x\u{2069}", "txt.exex");
-        check("שלום\u{200f}, 世界 👩‍💻", "שלום\u{200f}, 世界 👩‍💻");
-        assert!(matches!(strip_controls("nothing to do"), Cow::Borrowed(_)));
-    }
 
     #[test]
     fn a_gone_reader_is_told_apart_from_other_failures() {

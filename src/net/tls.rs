@@ -1,6 +1,8 @@
 //! Whom to trust on an encrypted connection, and who we are.
 
 use std::fmt;
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use isahc::tls::{Identity, PrivateKey, TlsConfig, TrustStore};
@@ -113,7 +115,7 @@ impl Tls {
             None if self.ssl_cert_file.is_some() => "CA certificate file of SSL_CERT_FILE",
             None => "CA certificate file of the system",
         };
-        match std::fs::File::open(&path) {
+        match regular(&path).and_then(|()| File::open(&path)) {
             Ok(_) => Ok(path),
             Err(error) => Err(InvalidTls::Unreadable { what, path, reason: error.to_string() }),
         }
@@ -121,12 +123,22 @@ impl Tls {
 }
 
 fn read(what: &'static str, path: &Path) -> Result<String, InvalidTls> {
-    let text = std::fs::read(path).map_err(|error| InvalidTls::Unreadable {
+    let text = regular(path).and_then(|()| fs::read(path));
+    let text = text.map_err(|error| InvalidTls::Unreadable {
         what,
         path: path.to_owned(),
         reason: error.to_string(),
     })?;
     Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// Refuses a pipe: the TLS library reads the file again for each connection, and who opens a pipe that
+/// nobody writes to waits for ever.
+fn regular(path: &Path) -> io::Result<()> {
+    match fs::metadata(path)?.is_file() {
+        true => Ok(()),
+        false => Err(io::Error::other("it is no regular file, and is read more than once")),
+    }
 }
 
 impl fmt::Display for InvalidTls {

@@ -25,6 +25,7 @@ pub mod opening;
 pub mod params;
 pub mod pending;
 pub mod pointer;
+pub mod randomness;
 pub mod relay;
 pub mod replay;
 pub mod trace;

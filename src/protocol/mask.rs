@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use super::jsonrpc::scan;
 use super::params::Members;
+use super::randomness::looks_random;
 
 /// What stands in the place of a secret.
 pub const MASK: &str = "***";
@@ -62,7 +63,7 @@ const TELLING: [&str; 12] = [
 const SECRETS: [&str; 3] = ["code", "codeverifier", "session"];
 
 /// Last words of names that tell one: `OPENAI_KEY`, `key`.
-const LAST_WORDS: [&str; 7] = ["auth", "jwt", "key", "pass", "pat", "pwd", "sig"];
+const LAST_WORDS: [&str; 8] = ["auth", "jwt", "key", "pass", "pat", "pw", "pwd", "sig"];
 
 /// Names that sound like a secret and are none.
 const OPEN: [&str; 6] = [
@@ -160,14 +161,14 @@ pub fn shortened(id: &str) -> String {
     }
 }
 
-/// A URL without its password and without the values of parameters that are likely secrets, be they
-/// in its query or in its fragment.
+/// A URL without its password, and without the parts of its path and the values of parameters that are
+/// likely secrets, be they in its query or in its fragment.
 pub fn url(url: &str) -> Cow<'_, str> {
     let (base, parameters) = match url.find(['?', '#']) {
         Some(end) => url.split_at(end),
         None => (url, ""),
     };
-    let base = without_password(base);
+    let base = without_secret_path(base);
     let masked: String = parameters.split_inclusive(['?', '#', '&', ';']).map(parameter).collect();
     match base {
         Cow::Borrowed(_) if masked == parameters => url.into(),
@@ -175,20 +176,30 @@ pub fn url(url: &str) -> Cow<'_, str> {
     }
 }
 
-fn without_password(base: &str) -> Cow<'_, str> {
+/// What of a URL is before its parameters. A link that is meant for one person has a secret in its path.
+fn without_secret_path(base: &str) -> Cow<'_, str> {
     let Some((scheme, rest)) = base.split_once("://") else { return base.into() };
-    let authority = rest.split('/').next().unwrap_or_default();
-    match authority.rsplit_once('@') {
-        Some((_, host)) => format!("{scheme}://{MASK}@{host}{}", &rest[authority.len()..]).into(),
-        None => base.into(),
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = authority.rsplit_once('@').map(|(_, host)| format!("{MASK}@{host}"));
+    let part = |part| if is_secret_value(part) { MASK } else { part };
+    let masked = path.split('/').map(part).collect::<Vec<_>>().join("/");
+    match host {
+        None if masked == path => base.into(),
+        host => format!("{scheme}://{}{masked}", host.as_deref().unwrap_or(authority)).into(),
     }
+}
+
+/// Whether a part of a URL is likely a secret, whatever it belongs to.
+fn is_secret_value(value: &str) -> bool {
+    let value = decoded(value);
+    looks_secret(&value) || looks_random(&value)
 }
 
 /// A parameter with the separator after it.
 fn parameter(parameter: &str) -> Cow<'_, str> {
     let bare = parameter.trim_end_matches(['?', '#', '&', ';']);
     match bare.split_once('=') {
-        Some((name, value)) if is_secret(&decoded(name)) || looks_secret(value) => {
+        Some((name, value)) if is_secret(&decoded(name)) || is_secret_value(value) => {
             format!("{name}={MASK}{}", &parameter[bare.len()..]).into()
         }
         _ => parameter.into(),
@@ -401,6 +412,23 @@ mod tests {
         check("https://h/?a=1#part", "https://h/?a=1#part");
         check("https://h/?api%5Fkey=hunter2;b=1", "https://h/?api%5Fkey=***;b=1");
         check("https://h/?x=ghp_0123456789abcdefghij", "https://h/?x=***");
+        check("https://h/mcp/s/Zk3xQ9vT7bN1mW5cR8pL2dF6hJ4sA0yE", "https://h/mcp/s/***");
+        check(
+            "https://u:hunter2@h/0d9f2c4ab7e81356/mcp?k=0d9f2c4ab7e81356&t=1#3F2504E0-4F89-11D3-9A0C-0305E82C3301",
+            "https://***@h/***/mcp?k=***&t=1#3F2504E0-4F89-11D3-9A0C-0305E82C3301",
+        );
+        check("https://h/s%2D0d9f2c4ab7e81356", "https://h/s%2D0d9f2c4ab7e81356");
+        check("https://h/?pw=hunter2&x=%30d9f2c4ab7e81356", "https://h/?pw=***&x=***");
+        check("https://h/ghp_0123456789abcdefghij", "https://h/***");
+        for open in [
+            "https://registry.example.com/v0/servers/com.example-weather/versions/latest",
+            "https://h/.well-known/oauth-protected-resource/api/v1/mcp?version=2026-07-28",
+            "https://0d9f2c4ab7e81356.example.com:8443/mcp",
+            "unix:/run/0d9f2c4ab7e81356.sock#/mcp",
+            "/home/u/0d9f2c4ab7e81356",
+        ] {
+            check(open, open);
+        }
     }
 
     #[test]

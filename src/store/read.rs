@@ -4,6 +4,7 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
@@ -15,7 +16,10 @@ use super::fault::{Action, Fault, Reason};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Guard {
     /// Nobody: the user named the file. It may be a pipe, too.
-    Named,
+    Named {
+        /// How long the run may wait for what comes through the pipe.
+        until: Option<Instant>,
+    },
     /// Strangers: it belongs to the user or to root, and not everybody may write it. The group may:
     /// with the umask 002 of many systems, where everybody has a group of their own, it always does.
     Strangers {
@@ -50,18 +54,18 @@ pub fn read(path: &Path, limit: u64, guard: Guard) -> Result<Option<Vec<u8>>, Fa
     let fault = |reason| Fault::new(path, Action::Read, reason);
     let file = match open(path) {
         Ok(file) => file,
-        Err(error) if is_absent(&error) => return Ok(None),
+        Err(error) if is_absent(&error) && !is_obstructed(path, guard) => return Ok(None),
         Err(error) => return Err(fault(Reason::Io(error))),
     };
     let metadata = file.metadata().map_err(Fault::io(path, Action::Read))?;
-    if guard != Guard::Named {
-        if !metadata.is_file() {
-            return Err(fault(Reason::NotAFile));
-        }
-        check(path, &metadata, guard).map_err(fault)?;
-    }
+    let until = match guard {
+        Guard::Named { until } => until,
+        _ if !metadata.is_file() => return Err(fault(Reason::NotAFile)),
+        _ => None,
+    };
+    check(path, &metadata, guard).map_err(fault)?;
     let mut bytes = Vec::with_capacity(metadata.len().min(limit) as usize + 1);
-    let file = Patient { file: &file, is_pipe: metadata.file_type().is_fifo() };
+    let file = Patient { file: &file, is_pipe: metadata.file_type().is_fifo(), until };
     let taken = file.take(limit + 1).read_to_end(&mut bytes);
     taken.map_err(Fault::io(path, Action::Read))?;
     if bytes.len() as u64 > limit {
@@ -87,12 +91,22 @@ fn open(path: &Path) -> io::Result<File> {
 }
 
 /// How long a pipe may stay silent.
-const SILENCE: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
+const SILENCE: Duration = Duration::from_secs(10);
 
 /// Reads a file, or a pipe that somebody may yet write to. A signal ends the wait.
 struct Patient<'f> {
     file: &'f File,
     is_pipe: bool,
+    until: Option<Instant>,
+}
+
+impl Patient<'_> {
+    /// How long to wait for the next byte.
+    fn patience(&self) -> Timespec {
+        let left = self.until.map(|until| until.saturating_duration_since(Instant::now()));
+        let patience = left.map_or(SILENCE, |left| left.min(SILENCE));
+        Timespec::try_from(patience).expect("ten seconds fit into any timespec")
+    }
 }
 
 impl Read for Patient<'_> {
@@ -103,7 +117,7 @@ impl Read for Patient<'_> {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => (),
             done => return done,
         }
-        match poll(&mut [PollFd::new(&self.file, PollFlags::IN)], Some(&SILENCE)) {
+        match poll(&mut [PollFd::new(&self.file, PollFlags::IN)], Some(&self.patience())) {
             Ok(0) => Err(io::Error::new(io::ErrorKind::TimedOut, "nothing comes")),
             Ok(_) => self.file.read(buffer),
             // `Interrupted` would be tried again.
@@ -118,9 +132,19 @@ fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
+/// Whether something else is in the place of a file that is not there, or of a directory on the way to
+/// it: a file, or a link to nothing. Then nobody knows what the file would say, and it is not taken for
+/// one that was never written. What the user has named may be made through such a link.
+fn is_obstructed(path: &Path, guard: Guard) -> bool {
+    let missing = path.ancestors().take_while(|part| part.metadata().is_err()).last();
+    let is_nowhere = |error: io::Error| error.kind() == io::ErrorKind::NotFound;
+    let obstructs = |part: &Path| !part.symlink_metadata().is_err_and(is_nowhere);
+    !matches!(guard, Guard::Named { .. }) && missing.is_some_and(obstructs)
+}
+
 fn check(path: &Path, metadata: &Metadata, guard: Guard) -> Result<(), Reason> {
     let (user, forbidden, chmod) = match guard {
-        Guard::Named => return Ok(()),
+        Guard::Named { .. } => return Ok(()),
         Guard::Strangers { user } => (user, OTHERS_WRITE, "o-w"),
         Guard::Everybody { user } => (user, GROUP_WRITE | OTHERS_WRITE, "go-w"),
         Guard::Private { user } => {
@@ -175,6 +199,8 @@ mod tests {
     use super::super::scratch::Scratch;
     use super::*;
 
+    const NAMED: Guard = Guard::Named { until: None };
+
     fn us() -> u32 {
         rustix::process::geteuid().as_raw()
     }
@@ -183,7 +209,7 @@ mod tests {
     fn a_file_is_read_up_to_its_limit() {
         let scratch = Scratch::new();
         let file = scratch.write("f", "12345");
-        let limited = |limit| read(&file, limit, Guard::Named).map_err(|fault| fault.to_string());
+        let limited = |limit| read(&file, limit, NAMED).map_err(|fault| fault.to_string());
         assert_eq!(limited(6), Ok(Some(b"12345".to_vec())));
         assert_eq!(limited(5), Ok(Some(b"12345".to_vec())));
         let told = format!("cannot read {}: larger than 4 bytes", file.display());
@@ -207,16 +233,31 @@ mod tests {
                 }
             }
         });
-        assert_eq!(read(&path, 9, Guard::Named).unwrap(), Some(b"123".to_vec()));
+        assert_eq!(read(&path, 9, NAMED).unwrap(), Some(b"123".to_vec()));
         writer.join().unwrap();
     }
 
     #[test]
     fn an_absent_file_is_none() {
         let scratch = Scratch::new();
-        let file = scratch.write("f", "");
-        for path in [scratch.path("none"), scratch.path("no/ne"), file.join("below")] {
+        scratch.write("d/f", "");
+        for path in ["none", "no/ne", "d/none"].map(|name| scratch.path(name)) {
             assert!(read(&path, 9, Guard::Strangers { user: us() }).unwrap().is_none());
+        }
+    }
+
+    #[test]
+    fn what_is_in_the_place_of_a_file_is_not_its_absence() {
+        let scratch = Scratch::new();
+        scratch.write("f", "");
+        std::os::unix::fs::symlink("gone", scratch.path("link")).unwrap();
+        std::os::unix::fs::symlink("link", scratch.path("link-to-link")).unwrap();
+        for name in ["f/below", "f/be/low", "link", "link-to-link", "link/below", "link/be/low"] {
+            let read = |guard| read(&scratch.path(name), 9, guard);
+            for guard in [Guard::Strangers { user: us() }, Guard::Everybody { user: us() }] {
+                assert!(read(guard).is_err(), "{name} {guard:?}");
+            }
+            assert!(read(NAMED).unwrap().is_none(), "{name}");
         }
     }
 
@@ -269,7 +310,7 @@ mod tests {
         check(0o664, 0o777, strangers, "ok");
         check(0o666, 0o700, strangers, "o-w");
         check(0o602, 0o700, strangers, "o-w");
-        check(0o666, 0o777, Guard::Named, "ok");
+        check(0o666, 0o777, NAMED, "ok");
         check(0o600, 0o700, everybody, "ok");
         check(0o644, 0o755, everybody, "ok");
         check(0o620, 0o700, everybody, "go-w");

@@ -177,6 +177,12 @@ fn faults_with_browsers_are_found() {
         );
         check(kind, "takes the origin null", "origin-null", "warn");
         check(kind, "takes what begins like localhost", "origin-suffix", "fail");
+        check(kind, "takes what begins like its address", "origin-suffix", "fail");
+        check(kind, "takes what has its address in it", "origin-suffix", "fail");
+        check(kind, "takes what ends like localhost", "origin-suffix", "fail");
+        check(kind, "takes what ends like localhost and its port", "origin-suffix", "fail");
+        check(kind, "takes hosts that begin like its address", "host-bad", "warn");
+        check(kind, "takes hosts that end like localhost", "host-bad", "warn");
         check_mute(kind, "wants an origin", "origin-none fail");
         check(kind, "takes every host", "host-bad", "warn");
         check(kind, "knows itself by number only", "host-good", "warn");
@@ -243,6 +249,12 @@ fn faults_with_other_sites_are_found() {
         "lets in what begins like localhost",
         &["cors-suffix fail", "origin-suffix fail"],
     );
+    check_all(
+        kind,
+        "lets in what ends like localhost",
+        &["cors-suffix fail", "origin-suffix fail"],
+    );
+    check_all(kind, "reflects the origin at GET", &["cors-reflect warn", "cors-star-cred fail"]);
     check(kind, "weak cookie", "cookie", "warn");
     check(kind, "weak cookie in Latin", "cookie", "warn");
     let (outcome, _) = examine(kind, "strong cookie", &["--only", "cookie"]);

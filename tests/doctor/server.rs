@@ -150,6 +150,13 @@ impl State {
             "lets in what begins like localhost" if origin.starts_with("http://localhost") => {
                 add("Access-Control-Allow-Origin", origin);
             }
+            "lets in what ends like localhost" if origin.ends_with("localhost") => {
+                add("Access-Control-Allow-Origin", origin);
+            }
+            "reflects the origin at GET" if request.method == "GET" && !origin.is_empty() => {
+                add("Access-Control-Allow-Origin", origin);
+                add("Access-Control-Allow-Credentials", "true");
+            }
             "weak cookie" => add("Set-Cookie", "sid=1; Path=/"),
             "weak cookie in Latin" => add("Set-Cookie", "s\u{ed}d=1; Path=/"),
             "strong cookie" => add("Set-Cookie", "sid=1; HttpOnly; SameSite=Strict"),
@@ -246,6 +253,14 @@ impl State {
             "takes what begins like localhost" | "lets in what begins like localhost" => {
                 origin.starts_with("http://localhost")
             }
+            "takes what begins like its address" => origin.starts_with("http://127.0.0.1"),
+            "takes what has its address in it" => origin.contains("127.0.0.1"),
+            "takes what ends like localhost" | "lets in what ends like localhost" => {
+                origin.ends_with("localhost")
+            }
+            "takes what ends like localhost and its port" => {
+                origin.ends_with(&format!("localhost:{}", self.port))
+            }
             _ => false,
         };
         if !origin.is_empty() && !is_own && !let_in {
@@ -266,7 +281,14 @@ impl State {
         if self.has("knows itself by number only") && host.starts_with("localhost") {
             return Some(error(421, &Value::Null, -32000, "another host"));
         }
-        let any_host = ["takes every host", "takes every origin"].contains(&self.fault);
+        let any_host = match self.fault {
+            "takes every host" | "takes every origin" => true,
+            "takes hosts that begin like its address" => host.starts_with("127.0.0.1"),
+            "takes hosts that end like localhost" => {
+                host.split(':').next().is_some_and(|name| name.ends_with("localhost"))
+            }
+            _ => false,
+        };
         if !any_host && !names.iter().any(|name| name == host) {
             let status = if self.has("refuses by 200") { 200 } else { 421 };
             return Some(error(status, &Value::Null, -32000, "this is another host"));

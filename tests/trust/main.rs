@@ -53,6 +53,30 @@ fn a_first_contact_is_silent_and_recorded_in_private() {
     }
 }
 
+/// Whoever can put something in the place of a record must not make a changed server a new one.
+#[test]
+fn a_record_that_cannot_be_read_is_not_one_that_was_never_written() {
+    let world = World::new("modern");
+    world.expect(&ECHO, 0, "hi\n");
+    world.patch(json!({ "tools": { "echo": { "description": "another" } } }));
+    let directory = world.scratch.path(world.store);
+    let entries = fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().path());
+    let record = entries.into_iter().find(|it| it.extension().is_some_and(|end| end == "json"));
+    let record = record.unwrap();
+    let refused = |what: &str| {
+        let outcome = world.run(&ECHO);
+        assert!([8, 9].contains(&outcome.code), "{what}: {outcome:?}");
+        assert_eq!(outcome.out, "", "{what}");
+    };
+    refused("the tool is another one");
+    fs::remove_file(&record).unwrap();
+    std::os::unix::fs::symlink("gone", &record).unwrap();
+    refused("the record is a link to nothing");
+    fs::remove_dir_all(&directory).unwrap();
+    fs::write(&directory, "").unwrap();
+    refused("a file is in the place of all records");
+}
+
 #[test]
 fn a_known_server_costs_no_request_and_no_word() {
     for era in ERAS {

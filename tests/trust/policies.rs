@@ -625,4 +625,13 @@ fn what_a_policy_relies_on_is_safe_from_strangers() {
     check("there is none", true);
     symlink("gone", place("policy.toml")).unwrap();
     check("it is a link to nothing", false);
+    fs::remove_file(place("policy.toml")).unwrap();
+    let folder = scratch.path(".config/mcpmini");
+    fs::remove_dir_all(&folder).unwrap();
+    check("there is no folder for it", true);
+    scratch.write(".config/mcpmini", "");
+    check("a file is in the place of its folder", false);
+    fs::remove_file(&folder).unwrap();
+    symlink("gone", &folder).unwrap();
+    check("its folder is a link to nothing", false);
 }

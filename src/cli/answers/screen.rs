@@ -6,9 +6,10 @@ use smol::lock::Mutex;
 
 use super::keyboard::Keyboard;
 use crate::cli::run::Run;
-use crate::cli::terminal::{Accent, Stream, accent, set_asking, strip_controls};
+use crate::cli::terminal::{Accent, Stream, accent, set_asking};
 use crate::env::Env;
 use crate::env::streams::ENDLESS;
+use crate::protocol::visible::for_terminal;
 
 /// The terminal, and what is needed to use it.
 #[derive(Debug)]
@@ -101,7 +102,7 @@ impl Drop for Talk<'_> {
 
 /// Text of a server that can neither steer the terminal nor pass for a prompt of ours.
 pub(super) fn clean(text: &str) -> String {
-    strip_controls(text).trim_end().to_owned()
+    for_terminal(text).trim_end().to_owned()
 }
 
 /// The text with every line indented.

@@ -1,6 +1,5 @@
 //! The lines of a batch, from a file or standard input.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -10,6 +9,7 @@ use smol::Unblock;
 use crate::cli::errors::Error;
 use crate::cli::run::Run;
 use crate::cli::sources;
+use crate::env::streams::{self, Waiting};
 use crate::protocol::framing::jsonl::Lines;
 
 /// How many bytes are read ahead, at most twice.
@@ -41,8 +41,9 @@ impl Input {
                 (Box::new(io::stdin()), "standard input".to_owned())
             }
             path => {
-                let file = File::open(run.env.absolute(Path::new(path)));
-                (Box::new(file.map_err(|error| unreadable(path, &error))?), path.to_owned())
+                let file = streams::open_to_read(&run.env.absolute(Path::new(path)));
+                let file = file.map_err(|error| unreadable(path, &error))?;
+                (Box::new(Waiting(file)), path.to_owned())
             }
         };
         let limit = run.limits().message;

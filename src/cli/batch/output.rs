@@ -10,6 +10,7 @@ use crate::cli::errors::Error;
 use crate::cli::output::{self, Growing};
 use crate::cli::run::Run;
 use crate::cli::terminal::Stream;
+use crate::env::streams::ENDLESS;
 
 /// While that many bytes wait to be written, no further line is begun.
 const FULL: usize = 256 << 10;
@@ -43,7 +44,7 @@ impl Output {
             order: ordered.then(|| Order { next: 1, early: BTreeMap::new() }),
             queue: String::new(),
             writing: None,
-            file: path.map(|path| Growing::begin(&path)).transpose()?,
+            file: path.map(|path| Growing::begin(run, &path)).transpose()?,
         })
     }
 
@@ -76,7 +77,7 @@ impl Output {
             self.writing = Some(match &self.file {
                 Some(file) => {
                     let handle = file.handle().clone();
-                    smol::unblock(move || handle.write(text.as_bytes()))
+                    smol::unblock(move || handle.write(text.as_bytes(), ENDLESS))
                 }
                 None => smol::unblock(move || {
                     // A thread of its own may wait: what it waits for is dropped when the run ends.

@@ -220,7 +220,8 @@ impl<'a> Consent<'a> {
             return Ok(());
         }
         if let Some(path) = &self.lock {
-            let file = LockFile::read(path).map_err(|error| refusal::no_lock(&error))?;
+            let file = LockFile::read(path, self.run.env.deadline());
+            let file = file.map_err(|error| refusal::no_lock(&error))?;
             let locked = file.get(&self.key.name).cloned();
             self.locked = Some(locked.ok_or_else(|| self.not_locked(path))?);
         } else if self.mode == Mode::Strict && self.record.is_none() && !self.is_looked_over() {

@@ -211,7 +211,11 @@ pub(in crate::cli) fn is_named(place: &Place, address: &Address) -> bool {
 /// The bytes of a file that the command line names.
 pub(in crate::cli) fn read_file(run: &Run<'_>, path: &Path) -> Result<Vec<u8>, Error> {
     let fail = |text: String| Error::new(Exit::Config, text).phase(Phase::Config).sent(Sent::No);
-    let bytes = store::read(&run.env.absolute(path), FILE_LIMIT, Guard::Named);
+    let bytes = store::read(
+        &run.env.absolute(path),
+        FILE_LIMIT,
+        Guard::Named { until: run.env.deadline() },
+    );
     let bytes = bytes.map_err(|fault| fail(fault.to_string()))?;
     bytes.ok_or_else(|| fail(format!("there is no file {}", path.display())))
 }

@@ -38,7 +38,11 @@ impl Baseline {
     pub(super) fn read(run: &Run<'_>, path: &Path) -> Result<Baseline, Error> {
         let fail =
             |text: String| Error::new(Exit::Config, text).phase(Phase::Config).sent(Sent::No);
-        let text = store::read_text(&run.env.absolute(path), LIMIT, Guard::Named);
+        let text = store::read_text(
+            &run.env.absolute(path),
+            LIMIT,
+            Guard::Named { until: run.env.deadline() },
+        );
         match text.map_err(|fault| fail(fault.to_string()))? {
             Some(text) => Baseline::parse(&text)
                 .map_err(|(line, why)| fail(format!("{}, line {line}: {why}", path.display()))),
@@ -109,7 +113,7 @@ impl Draft {
 
     /// Puts them into a file, in place of what was there.
     pub(super) fn write(&self, run: &Run<'_>, path: &Path) -> Result<(), Error> {
-        output::replace(&run.env.absolute(path), run.redaction.apply(&self.text).as_bytes())
+        output::replace(run, &run.env.absolute(path), run.redaction.apply(&self.text).as_bytes())
     }
 }
 

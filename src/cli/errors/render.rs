@@ -3,9 +3,10 @@
 use std::fmt::Write;
 
 use super::Error;
-use crate::cli::terminal::{Accent, accent, strip_controls};
+use crate::cli::terminal::{Accent, accent};
 use crate::protocol::json;
 use crate::protocol::message::Sent;
+use crate::protocol::visible::for_terminal;
 
 /// How many of the server's last lines are shown.
 const TAIL_LINES: usize = 20;
@@ -26,7 +27,7 @@ impl Error {
         let mut out = accent("mcpmini:", Accent::Red, colored).into_owned();
         out.push(' ');
         if let Some(server) = &self.server {
-            let _ = write!(out, "{}: ", strip_controls(server));
+            let _ = write!(out, "{}: ", for_terminal(server));
         }
         push_indented(&mut out, &self.message);
         if let Some(data) = &self.data {
@@ -40,7 +41,7 @@ impl Error {
         if let Some(tail) = &self.stderr_tail {
             out.push_str("  the server's last lines on standard error:\n");
             for line in last_lines(tail).lines() {
-                let _ = writeln!(out, "  | {}", strip_controls(line));
+                let _ = writeln!(out, "  | {}", for_terminal(line));
             }
         }
         out
@@ -104,7 +105,7 @@ fn member(out: &mut String, name: &str, value: Option<impl AsRef<str>>) {
 
 /// Adds text whose second and further lines are indented, with a line end.
 fn push_indented(out: &mut String, text: &str) {
-    let text = strip_controls(text.trim_end());
+    let text = for_terminal(text.trim_end());
     let _ = writeln!(out, "{}", text.replace('\n', "\n    "));
 }
 

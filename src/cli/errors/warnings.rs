@@ -3,8 +3,9 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use crate::cli::terminal::{Accent, accent, strip_controls};
+use crate::cli::terminal::{Accent, accent};
 use crate::protocol::json;
+use crate::protocol::visible::for_terminal;
 
 /// How many different warnings are shown. A server decides about some of their texts.
 const MOST: usize = 50;
@@ -69,7 +70,7 @@ impl Style {
             Style::Quiet => String::new(),
             Style::Text { colored } => {
                 let name = accent("mcpmini: warning:", Accent::Yellow, colored);
-                let message = strip_controls(message.trim_end()).replace('\n', "\n    ");
+                let message = for_terminal(message.trim_end()).replace('\n', "\n    ");
                 format!("{name} {message}\n")
             }
             Style::Json => format!("{{\"warning\":{{\"message\":{}}}}}\n", json::string(message)),

@@ -1,20 +1,28 @@
 //! An answer in a file: there as a whole, or not at all.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::super::errors::{Error, Phase};
 use super::super::exit::Exit;
+use super::super::run::Run;
+use crate::env::streams::{self, ENDLESS, Patience};
 use crate::protocol::message::Sent;
 
 /// Puts `bytes` into a file. What stood there before is replaced in one step, so that nobody sees
 /// half an answer; a device or a pipe is written to.
-pub(in super::super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let growing = Growing::begin(path)?;
-    growing.handle().write(bytes)?;
-    growing.finish()
+pub(in super::super) fn replace(run: &Run<'_>, path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let written = Growing::begin(run, path).and_then(|growing| {
+        growing.handle().write(bytes, &|| !run.is_over())?;
+        growing.finish()
+    });
+    // What was given up because the run is over failed for no other reason.
+    written.map_err(|error| match run.over() {
+        Some(over) => over.phase(Phase::Output).sent(Sent::Yes),
+        None => error,
+    })
 }
 
 /// An answer that is written bit by bit. When it is dropped before it was finished, nothing of it
@@ -36,12 +44,13 @@ pub(in super::super) struct Handle {
 impl Growing {
     /// Begins an answer that belongs to a path: a device or a pipe is written to, and behind a link
     /// the file that it points to is replaced.
-    pub(in super::super) fn begin(path: &Path) -> Result<Growing, Error> {
+    pub(in super::super) fn begin(run: &Run<'_>, path: &Path) -> Result<Growing, Error> {
         if !fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
             let target = path.canonicalize();
             return Growing::beside(target.as_deref().unwrap_or(path));
         }
-        let file = OpenOptions::new().write(true).open(path);
+        let mut options = OpenOptions::new();
+        let file = streams::open_to_write(options.write(true), path, &|| !run.is_over());
         let file = file.map_err(|error| unwritable(path, ANSWER, &error.to_string()))?;
         Ok(Growing { handle: Handle { file: Arc::new(file), path: path.into() }, beside: None })
     }
@@ -87,9 +96,13 @@ impl Drop for Growing {
 }
 
 impl Handle {
-    /// Adds bytes.
-    pub(in super::super) fn write(&self, bytes: &[u8]) -> Result<(), Error> {
-        let written = (&*self.file).write_all(bytes);
+    /// Adds bytes, as long as the patience lasts with whoever reads them.
+    pub(in super::super) fn write(
+        &self,
+        bytes: &[u8],
+        patience: Patience<'_>,
+    ) -> Result<(), Error> {
+        let written = streams::write_all(self.file.as_fd(), bytes, patience);
         written.map_err(|error| unwritable(&self.path, ANSWER, &error.to_string()))
     }
 }
@@ -98,7 +111,7 @@ impl Handle {
 /// link of that name is replaced, not followed.
 pub(in super::super) fn place(directory: &Path, name: &str, bytes: &[u8]) -> Result<(), Error> {
     let growing = Growing::beside(&directory.join(name))?;
-    growing.handle().write(bytes)?;
+    growing.handle().write(bytes, ENDLESS)?;
     growing.finish()
 }
 

@@ -19,9 +19,10 @@ use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::redaction::is_ours;
 use super::run::Run;
-use super::terminal::{Stream, Unwritten, strip_controls};
+use super::terminal::{Stream, Unwritten};
 use crate::protocol::bytes::find_either;
 use crate::protocol::message::Sent;
+use crate::protocol::visible::for_terminal;
 
 /// Makes sure, as far as that can be told beforehand, that what is asked for can be written.
 pub(super) fn check(run: &Run<'_>) -> Result<(), Error> {
@@ -45,11 +46,11 @@ pub(super) fn write(run: &Run<'_>, bytes: &[u8]) -> Result<(), Error> {
     let own = own.as_deref().map(|text| run.redaction.apply(text));
     let bytes = own.as_ref().map_or(bytes, |text| text.as_bytes());
     if let Some(path) = &run.globals.out {
-        return file::replace(&run.env.absolute(path), bytes);
+        return file::replace(run, &run.env.absolute(path), bytes);
     }
     // What is not UTF-8 is not spared: 0x9B begins a sequence on some terminals.
     let text = run.env.terminals.stdout.then(|| String::from_utf8_lossy(bytes));
-    let text = text.as_deref().map(strip_controls);
+    let text = text.as_deref().map(for_terminal);
     let bytes = text.as_ref().map_or(bytes, |text| text.as_bytes());
     written(run, Stream::Stdout.write(bytes, &|| !run.is_over()))
 }

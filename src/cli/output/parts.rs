@@ -63,7 +63,7 @@ impl<'a> Parts<'a> {
     /// There are no more parts.
     pub(in super::super) fn finish(self) -> Result<(), Error> {
         match &self.run.globals.out {
-            Some(path) => file::replace(&self.run.env.absolute(path), &self.kept),
+            Some(path) => file::replace(self.run, &self.run.env.absolute(path), &self.kept),
             None => Ok(()),
         }
     }

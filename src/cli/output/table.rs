@@ -4,8 +4,9 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::super::errors::Error;
 use super::super::run::Run;
-use super::super::terminal::{Accent, Stream, accent, strip_controls};
+use super::super::terminal::{Accent, Stream, accent};
 use super::parts::Parts;
+use crate::protocol::visible::for_terminal;
 
 /// The narrowest a column becomes as long as there are others that can give room.
 const LEAST: usize = 12;
@@ -74,7 +75,7 @@ impl<'a> Table<'a> {
 
 /// A text as it can stand in a column: a tab or a line end in it would make two of one.
 pub(in super::super) fn cell(text: &str) -> String {
-    let text = strip_controls(text.trim());
+    let text = for_terminal(text.trim());
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 

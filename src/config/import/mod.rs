@@ -136,7 +136,7 @@ pub fn import(kind: Kind, from: Option<&Path>, env: &Env) -> Found {
     let in_project = places::in_project(kind, env).filter(|_| from.is_none());
     let mut found = Found { in_project, ..Found::default() };
     let (paths, guard) = match from {
-        Some(path) => (vec![env.absolute(path)], Guard::Named),
+        Some(path) => (vec![env.absolute(path)], Guard::Named { until: env.deadline() }),
         None => (places::files(kind, env), Guard::Strangers { user: env.user }),
     };
     for path in paths {

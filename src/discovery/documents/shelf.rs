@@ -1,8 +1,11 @@
 //! Documents on disk: a line about each, then the document itself.
 //!
 //! ```text
-//! <cache>/http/3f/9c…      {"url":"https://…","status":200,…}\n<the document, byte for byte>
+//! <cache>/http/3f/9c…      {"url":"<its hash>","status":200,…}\n<the document, byte for byte>
 //! ```
+//! URLs may be links that are meant for one person, so they are not written down: that it is the right
+//! one is seen by its hash.
+//!
 //! Nothing here can fail a command: what cannot be read is not known, and what cannot be written is
 //! not kept.
 
@@ -14,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::Digest;
 use crate::env::Env;
 use crate::net::Zone;
+use crate::protocol::mask;
 use crate::store::{self, Guard};
 
 /// The directory in the cache directory.
@@ -42,11 +46,11 @@ pub(super) struct Kept {
 /// What is known about a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Label {
-    /// What was asked for.
+    /// What was asked for; on disk its hash.
     pub(super) url: String,
     /// Which types were asked for.
     pub(super) accept: String,
-    /// Where it came from, after redirects.
+    /// Where it came from, after redirects; empty on disk when it is what was asked for.
     pub(super) final_url: String,
     /// How near that is: 0 is this machine, 1 a network nearby, 2 the world.
     pub(super) zone: u8,
@@ -75,20 +79,35 @@ impl Shelf {
         let guard = Guard::Everybody { user: self.user };
         let bytes = store::read(&self.path(url, accept)?, ENTRY_LIMIT, guard).ok()??;
         let end = bytes.iter().position(|byte| *byte == b'\n')?;
-        let label: Label = serde_json::from_slice(&bytes[..end]).ok()?;
+        let mut label: Label = serde_json::from_slice(&bytes[..end]).ok()?;
         let body = bytes[end + 1..].to_vec();
-        let is_right =
-            label.url == url && label.accept == accept && label.sha256 == Digest::of(&body).hex();
+        let is_right = label.url == Digest::of(url.as_bytes()).hex()
+            && label.accept == accept
+            && label.sha256 == Digest::of(&body).hex();
+        label.url = url.to_owned();
+        if label.final_url.is_empty() {
+            label.final_url = url.to_owned();
+        }
         is_right.then_some(Kept { label, body })
     }
 
+    /// Keeps a document, unless it came from a place with a secret in its URL, which would have to be
+    /// written down.
     pub(super) fn put(&self, kept: &Kept) {
         let (Some(path), Some(folder)) =
             (self.path(&kept.label.url, &kept.label.accept), &self.directory)
         else {
             return;
         };
-        let mut bytes = serde_json::to_vec(&kept.label).expect("texts and numbers serialize");
+        let mut label = kept.label.clone();
+        if label.final_url == label.url {
+            label.final_url.clear();
+        }
+        if mask::url(&label.final_url) != label.final_url {
+            return;
+        }
+        label.url = Digest::of(label.url.as_bytes()).hex();
+        let mut bytes = serde_json::to_vec(&label).expect("texts and numbers serialize");
         bytes.push(b'\n');
         bytes.extend(&kept.body);
         if bytes.len() as u64 <= ENTRY_LIMIT {

@@ -4,9 +4,10 @@ use http::Method;
 
 use super::probe::{Answer, NoAnswer, Probe};
 use super::site::Site;
-use super::{EVIL, EVIL_HOST, refusal};
-use crate::doctor::Check;
+use super::speech::Speech;
+use super::{EVIL, origin, refusal};
 use crate::doctor::finding::{Finding, excerpt};
+use crate::doctor::{Check, Verdict};
 
 const ALLOW_ORIGIN: &str = "access-control-allow-origin";
 const ALLOW_CREDENTIALS: &str = "access-control-allow-credentials";
@@ -40,7 +41,7 @@ pub(super) const CHECKS: &[Check<Site>] = &[
     },
     Check {
         id: "cors-suffix",
-        title: "an origin that only begins like the server's own may not read answers",
+        title: "an origin that only begins or ends like the server's own may not read answers",
         clause: FETCH,
         fix: "Compare the whole origin (scheme, host and port), not how it begins or ends.",
         run: |site| Box::pin(suffix(site)),
@@ -133,18 +134,38 @@ async fn reflect(site: &Site) -> Finding {
         Ok((greeting, lists)) => most_open(greeting, lists, EVIL),
         Err(no_answer) => return no_answer.into(),
     };
-    match allowed(&answer, EVIL) {
-        None => refusal::no_answer(site, &answer).unwrap_or_else(|| {
+    let of_post = reflected(site, &answer).unwrap_or_else(|| {
+        refusal::no_answer(site, &answer).unwrap_or_else(|| {
             Finding::pass(format!("{}, no {ALLOW_ORIGIN} for {EVIL}", short(&answer)))
-        }),
-        Some(value) if answer.is_taken() => {
-            let_in(site, format!("{}, {ALLOW_ORIGIN}: {value}", short(&answer)))
+        })
+    });
+    let of_get = ask_get(site).await.and_then(|answer| reflected(site, &answer));
+    let of_get =
+        of_get.map(|found| Finding { evidence: format!("GET: {}", found.evidence), ..found });
+    match of_get {
+        Some(of_get) if of_post.verdict < of_get.verdict => of_get,
+        _ => of_post,
+    }
+}
+
+/// What a page gets for a GET, which some servers answer by other code than a POST.
+async fn ask_get(site: &Site) -> Option<Answer> {
+    let is_greeting = site.speech() == Speech::Sse;
+    let probe = Probe::stream().with("origin", EVIL);
+    if is_greeting { None } else { site.listen(&probe).await.ok() }
+}
+
+/// The finding for an answer that lets a page of another site read it.
+fn reflected(site: &Site, answer: &Answer) -> Option<Finding> {
+    Some(match allowed(answer, EVIL)? {
+        value if answer.is_taken() => {
+            let_in(site, format!("{}, {ALLOW_ORIGIN}: {value}", short(answer)))
         }
-        Some(value) => Finding::warn(format!(
+        value => Finding::warn(format!(
             "{ALLOW_ORIGIN}: {value}, though the request is refused: {}",
             answer.summary()
         )),
-    }
+    })
 }
 
 async fn star_with_credentials(site: &Site) -> Finding {
@@ -156,7 +177,11 @@ async fn star_with_credentials(site: &Site) -> Finding {
             (Ok(preflight), Ok(asked)) => (preflight, asked),
             (Err(no_answer), _) | (_, Err(no_answer)) => return no_answer.into(),
         };
-    let answers = [preflight, most_open(greeting, lists, EVIL)];
+    let of_get = ask_get(site).await;
+    let answers: Vec<Answer> = [Some(preflight), of_get, Some(most_open(greeting, lists, EVIL))]
+        .into_iter()
+        .flatten()
+        .collect();
     let is_open = |answer: &&Answer| {
         let with_credentials = answer.header(ALLOW_CREDENTIALS) == Some("true");
         with_credentials && allowed(answer, EVIL).is_some()
@@ -178,16 +203,25 @@ async fn suffix(site: &Site) -> Finding {
     if let Some(finding) = refusal::no_server(site) {
         return finding;
     }
-    let origin = match site.address.is_loopback() {
-        true => format!("http://localhost.{EVIL_HOST}"),
-        false => format!("https://{}.{EVIL_HOST}", site.address.host()),
-    };
-    let asked = ask_from(site, &origin).await;
-    match asked.map(|(greeting, lists)| most_open(greeting, lists, &origin)) {
+    let mut found = None;
+    for origin in origin::like_own_origins(site) {
+        let next = lets_in(site, &origin).await;
+        if next.verdict != Verdict::Pass {
+            return next;
+        }
+        found.get_or_insert(next);
+    }
+    found.unwrap_or_else(|| Finding::skip("no origin is like that of the server"))
+}
+
+/// Whether the pages of an origin that is like the server's own may read answers.
+async fn lets_in(site: &Site, origin: &str) -> Finding {
+    let asked = ask_from(site, origin).await;
+    match asked.map(|(greeting, lists)| most_open(greeting, lists, origin)) {
         Ok(answer) if answer.header(ALLOW_ORIGIN) == Some("*") => {
             Finding::skip("every origin is let in, see cors-reflect")
         }
-        Ok(answer) if answer.header(ALLOW_ORIGIN) == Some(&*origin) => {
+        Ok(answer) if answer.header(ALLOW_ORIGIN) == Some(origin) => {
             match answer.header(ALLOW_CREDENTIALS) {
                 Some("true") => {
                     Finding::fail(format!("{ALLOW_ORIGIN}: {origin}, with credentials"))

@@ -37,7 +37,7 @@ pub(super) const CHECKS: &[Check<Site>] = &[
     },
     Check {
         id: "origin-suffix",
-        title: "an origin that only begins like one of the server's is refused",
+        title: "an origin that only begins or ends like one of the server's is refused",
         clause: ORIGIN,
         fix: "Compare the whole origin (scheme, host and port), not how it begins or ends.",
         run: |site| Box::pin(suffix(site)),
@@ -142,12 +142,33 @@ async fn null(site: &Site) -> Finding {
 }
 
 async fn suffix(site: &Site) -> Finding {
-    let host = site.address.host();
-    let mut origins = vec![format!("http://localhost.{EVIL_HOST}")];
-    if site.address.ip().is_none() {
-        origins.push(format!("https://{host}.{EVIL_HOST}"));
+    of(site, &like_own_origins(site).iter().map(String::as_str).collect::<Vec<_>>()).await
+}
+
+/// Hosts that are not the server, and that it takes for itself if it looks only at how a name begins,
+/// how it ends, or whether its own is somewhere in it. A local server is meant by localhost as well.
+fn like_own_hosts(site: &Site) -> Vec<String> {
+    let own = site.address.host();
+    let mut hosts = Vec::new();
+    let is_local = site.address.is_loopback() && own != "localhost";
+    // Nothing can stand before or after the brackets of an IPv6 address.
+    let own = Some(own).filter(|own| !own.starts_with('['));
+    for name in own.into_iter().chain(is_local.then_some("localhost")) {
+        hosts.extend([format!("{name}.{EVIL_HOST}"), format!("evil{name}")]);
+        hosts.extend([format!("evil-{name}"), format!("evil-{name}.{EVIL_HOST}")]);
     }
-    of(site, &origins.iter().map(String::as_str).collect::<Vec<_>>()).await
+    hosts
+}
+
+/// The origins of pages there. Who looks at the end of an origin may mean the port as well.
+pub(super) fn like_own_origins(site: &Site) -> Vec<String> {
+    let scheme = if site.address.is_tls() { "https" } else { "http" };
+    let port = site.address.port();
+    let origins = like_own_hosts(site).into_iter().flat_map(|host| {
+        let with_port = (!host.ends_with(EVIL_HOST)).then(|| format!("{scheme}://{host}:{port}"));
+        [Some(format!("{scheme}://{host}")), with_port].into_iter().flatten()
+    });
+    origins.collect()
 }
 
 async fn none(site: &Site) -> Finding {
@@ -196,8 +217,23 @@ async fn host_bad(site: &Site) -> Finding {
     if let Some(finding) = not_local(site).or_else(|| refusal::no_server(site)) {
         return finding;
     }
-    let host = with_port(site, EVIL_HOST);
-    // A page whose name was made to point here sends both; a GET of the same page only the host.
+    let found = rebound(site, EVIL_HOST).await;
+    if found.verdict != Verdict::Pass {
+        return found;
+    }
+    for host in like_own_hosts(site) {
+        let alike = rebound(site, &host).await;
+        if alike.verdict != Verdict::Pass {
+            return alike;
+        }
+    }
+    found
+}
+
+/// What becomes of a page whose host was made to point here.
+async fn rebound(site: &Site, host: &str) -> Finding {
+    let host = with_port(site, host);
+    // Such a page sends both; a GET of the same page only the host.
     let rebound = from(site, &format!("http://{host}")).with("host", &host);
     let alone = site.greeting().with("host", &host);
     let (rebound, alone) = match (site.ask(&rebound).await, site.ask(&alone).await) {

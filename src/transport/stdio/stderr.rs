@@ -11,7 +11,8 @@ use futures_lite::future;
 
 use super::hiding::Hiding;
 use crate::env::Secret;
-use crate::env::streams::{Unwritten, strip_controls, write_now};
+use crate::env::streams::{self, Unwritten, write_now};
+use crate::protocol::visible::for_terminal;
 use crate::reactor::queue::{self, Receiver, Sender};
 use crate::reactor::{Reader, Timer};
 use crate::transport::tail::Tail;
@@ -61,7 +62,9 @@ impl Copy {
             StderrPolicy::Inherit(secrets) => Some(Sink::Own(Hiding::new(secrets))),
             // What cannot be written is lost; a log file is no reason to fail a call.
             StderrPolicy::File(path) => {
-                let open = OpenOptions::new().append(true).create(true).mode(0o600).open(path);
+                let mut options = OpenOptions::new();
+                options.append(true).create(true).mode(0o600);
+                let open = streams::open_to_write(&mut options, path, &|| false);
                 open.ok().map(Sink::File)
             }
         })
@@ -130,7 +133,7 @@ impl Stderr {
 async fn copy_to_own(chunk: &[u8]) -> Result<(), Unwritten> {
     let stderr = rustix::stdio::stderr();
     let text = rustix::termios::isatty(stderr).then(|| String::from_utf8_lossy(chunk));
-    let text = text.as_deref().map(strip_controls);
+    let text = text.as_deref().map(for_terminal);
     let mut rest = text.as_ref().map_or(chunk, |text| text.as_bytes());
     while !rest.is_empty() {
         match write_now(stderr, rest)? {

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
@@ -54,9 +55,10 @@ impl LockFile {
         LockFile { version: VERSION, servers: BTreeMap::new() }
     }
 
-    /// Reads a lock file.
-    pub fn read(path: &Path) -> Result<LockFile, LockError> {
-        let text = store::read_text(path, LIMIT, Guard::Named).map_err(LockError::Store)?;
+    /// Reads a lock file, which may come through a pipe until that moment.
+    pub fn read(path: &Path, until: Option<Instant>) -> Result<LockFile, LockError> {
+        let guard = Guard::Named { until };
+        let text = store::read_text(path, LIMIT, guard).map_err(LockError::Store)?;
         let text = text.ok_or_else(|| LockError::Missing(path.to_owned()))?;
         let garbled = |why: String| LockError::Garbled(path.to_owned(), why);
         let file: LockFile = serde_json::from_str(&text).map_err(|why| garbled(why.to_string()))?;
@@ -137,7 +139,7 @@ mod tests {
         assert!(file.set("s", facets("1")));
         assert!(!file.set("s", facets("1")));
         file.write(&path).unwrap();
-        let read = LockFile::read(&path).unwrap();
+        let read = LockFile::read(&path, None).unwrap();
         assert_eq!((read.get("s"), read.get("t")), (Some(&facets("1")), None));
         assert_eq!(read.servers().collect::<Vec<_>>(), ["s"]);
         assert!(scratch.read("mcpmini.lock.json").contains("\"echo\": \"sha256:2d71"));
@@ -147,7 +149,7 @@ mod tests {
     fn a_file_that_is_not_as_it_was_written_does_not_count() {
         let scratch = Scratch::new();
         let path = scratch.path("lock");
-        let refused = || LockFile::read(&path).unwrap_err().to_string();
+        let refused = || LockFile::read(&path, None).unwrap_err().to_string();
         assert!(refused().contains("there is no lock file"));
         scratch.write("lock", "{}");
         assert!(refused().contains("is no lock file"), "{}", refused());
@@ -185,7 +187,7 @@ mod tests {
         ] {
             assert!(written.contains(from), "{from}: {written}");
             scratch.write("lock", &written.replace(from, &to));
-            let refused = LockFile::read(&path).unwrap_err();
+            let refused = LockFile::read(&path, None).unwrap_err();
             assert!(
                 matches!(&refused, LockError::Garbled(_, said) if said.contains(why)),
                 "{refused}"

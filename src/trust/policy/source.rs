@@ -112,12 +112,10 @@ pub(super) fn load(env: &Env) -> Result<Vec<Policy>, PolicyError> {
     let mut policies = Vec::new();
     for (layer, path) in [system, named.or_else(user)].into_iter().flatten() {
         let guard = Guard::Strangers { user: env.user };
-        let guard = if layer == Layer::Named { Guard::Named } else { guard };
+        let guard =
+            if layer == Layer::Named { Guard::Named { until: env.deadline() } } else { guard };
         match store::read_text(&path, LIMIT, guard).map_err(PolicyError::Store)? {
-            // A link to nothing is a policy that cannot be read.
-            None if layer == Layer::Named || path.is_symlink() => {
-                return Err(PolicyError::NoSuchFile(path));
-            }
+            None if layer == Layer::Named => return Err(PolicyError::NoSuchFile(path)),
             None => {}
             Some(text) => match document::parse(&text) {
                 Ok(document) => {
