@@ -78,7 +78,8 @@ fn a_server_cannot_steer_the_terminal() {
 fn what_a_server_lists_is_seen_at_a_terminal() {
     let scratch = Scratch::new();
     let hidden = "a\u{200b}b\u{2028}c\u{feff}d\u{e0041}e\u{202e}f";
-    let shown = "a\\u{200b}b\\u{2028}c\\u{feff}d\\u{e0041}e\\u{202e}f";
+    // A table has room for so much of it.
+    let shown = "a\\u{200b}b\\u{2028}c\\u{feff}d";
     let patch = serde_json::json!({
         "info": { "title": hidden },
         "instructions": hidden,

@@ -138,6 +138,11 @@ fn carry_out(run: &Run<'_>) -> Exit {
     });
     terminal::clear_status();
     match outcome {
+        // Some commands tell what is wrong with a file, and go on.
+        Ok(Exit::Config) if let Some(over) = run.over() => {
+            run.report(&over);
+            over.exit
+        }
         Ok(exit) => exit,
         Err(error) => {
             let error = run.over_or(error);

@@ -417,7 +417,7 @@ mod tests {
             "https://u:hunter2@h/0d9f2c4ab7e81356/mcp?k=0d9f2c4ab7e81356&t=1#3F2504E0-4F89-11D3-9A0C-0305E82C3301",
             "https://***@h/***/mcp?k=***&t=1#3F2504E0-4F89-11D3-9A0C-0305E82C3301",
         );
-        check("https://h/s%2D0d9f2c4ab7e81356", "https://h/s%2D0d9f2c4ab7e81356");
+        check("https://h/s%2D0d9f2c4ab7e81356", "https://h/***");
         check("https://h/?pw=hunter2&x=%30d9f2c4ab7e81356", "https://h/?pw=***&x=***");
         check("https://h/ghp_0123456789abcdefghij", "https://h/***");
         for open in [

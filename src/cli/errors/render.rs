@@ -181,7 +181,7 @@ mod tests {
             .stderr_tail("\u{1b}]0;title\u{7}\r\nmcpmini: all is well");
         assert_eq!(
             error.text(false),
-            "mcpmini: xy: no[2J\n    mcpmini: all is well\n  \
+            "mcpmini: x\\u{202e}y: no[2J\n    mcpmini: all is well\n  \
              the server's last lines on standard error:\n  | ]0;title\n  | mcpmini: all is well\n"
         );
     }

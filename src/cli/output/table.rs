@@ -195,6 +195,6 @@ mod tests {
 
     #[test]
     fn no_text_leaves_its_column() {
-        assert_eq!(cell(" a\tb\nc\u{1b}[2J\u{202e} "), "a b c[2J");
+        assert_eq!(cell(" a\tb\nc\u{1b}[2J\u{202e} "), "a b c[2J\\u{202e}");
     }
 }
