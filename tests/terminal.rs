@@ -86,7 +86,7 @@ fn what_a_server_lists_is_seen_at_a_terminal() {
         "tools": { "t": { "description": hidden, "title": hidden } },
     });
     let server = demo(&format!("--patch {}", scratch.write("patch", patch.to_string())));
-    for words in [&["tools"][..], &["tools", "t"], &["info"], &["schema", "t"], &["tools", "-j"]] {
+    for words in [&["tools"][..], &["tools", "t"], &["info"], &["tools", "-j"]] {
         let (command, more) = words.split_first().unwrap();
         let words = [&[*command, &*server], more].concat();
         let out = show(&scratch, &words);

@@ -241,28 +241,7 @@ impl State {
         }
         let origin = field(request, "origin");
         let is_own = names.iter().any(|name| origin == format!("http://{name}"));
-        let let_in = match self.fault {
-            "takes every origin"
-            | "reflects the origin"
-            | "lets every origin in"
-            | "lets every origin in with credentials" => true,
-            "takes the origin null" => origin == "null",
-            "lists tools for every origin" | "reflects the origin at tools/list" => {
-                request.body.contains("tools/list")
-            }
-            "takes what begins like localhost" | "lets in what begins like localhost" => {
-                origin.starts_with("http://localhost")
-            }
-            "takes what begins like its address" => origin.starts_with("http://127.0.0.1"),
-            "takes what has its address in it" => origin.contains("127.0.0.1"),
-            "takes what ends like localhost" | "lets in what ends like localhost" => {
-                origin.ends_with("localhost")
-            }
-            "takes what ends like localhost and its port" => {
-                origin.ends_with(&format!("localhost:{}", self.port))
-            }
-            _ => false,
-        };
+        let let_in = self.takes_origin(request);
         if !origin.is_empty() && !is_own && !let_in {
             let status = match self.fault {
                 fault if fault.ends_with("refuses origins by 400") => 400,
@@ -298,6 +277,33 @@ impl State {
         let takes_text = self.has("takes text") || self.has("takes every origin");
         (request.method == "POST" && !is_json && !takes_text)
             .then(|| error(media_status, &Value::Null, -32000, "send JSON"))
+    }
+
+    /// Whether the fault is that a page of that origin is let in.
+    fn takes_origin(&self, request: &Request) -> bool {
+        let origin = field(request, "origin");
+        match self.fault {
+            "takes every origin"
+            | "reflects the origin"
+            | "lets every origin in"
+            | "lets every origin in with credentials" => true,
+            "takes the origin null" => origin == "null",
+            "lists tools for every origin" | "reflects the origin at tools/list" => {
+                request.body.contains("tools/list")
+            }
+            "takes what begins like localhost" | "lets in what begins like localhost" => {
+                origin.starts_with("http://localhost")
+            }
+            "takes what begins like its address" => origin.starts_with("http://127.0.0.1"),
+            "takes what has its address in it" => origin.contains("127.0.0.1"),
+            "takes what ends like localhost" | "lets in what ends like localhost" => {
+                origin.ends_with("localhost")
+            }
+            "takes what ends like localhost and its port" => {
+                origin.ends_with(&format!("localhost:{}", self.port))
+            }
+            _ => false,
+        }
     }
 
     /// The refusal of who does not prove who they are.
