@@ -73,8 +73,8 @@ fn a_record_that_cannot_be_read_is_not_one_that_was_never_written() {
     std::os::unix::fs::symlink("gone", &record).unwrap();
     refused("the record is a link to nothing");
     fs::remove_dir_all(&directory).unwrap();
-    fs::write(&directory, "").unwrap();
-    refused("a file is in the place of all records");
+    std::os::unix::fs::symlink("gone", &directory).unwrap();
+    refused("the folder of all records is one");
 }
 
 #[test]
