@@ -72,7 +72,7 @@ impl Session {
     pub fn call(&mut self, call: Call) -> Ticket {
         self.last_ticket += 1;
         let ticket = Ticket(self.last_ticket);
-        self.deadlines.extend(call.deadline.map(|at| (at, ticket)));
+        let due = call.deadline;
         let open = OpenCall {
             call,
             request: None,
@@ -87,6 +87,7 @@ impl Session {
             input: Input::default(),
         };
         self.calls.insert(ticket, Box::new(open));
+        due.into_iter().for_each(|due| self.enter_due(due, ticket));
         match self.stage.failure().cloned() {
             Some(failure) => self.fail(ticket, failure),
             None => self.ready.push_back(ticket),
@@ -176,11 +177,25 @@ impl Session {
 
     fn set_idle(&mut self, ticket: Ticket, until: impl FnOnce(&Call) -> Option<Instant>) {
         let Some(open) = self.calls.get_mut(&ticket) else { return };
-        if let Some(due) = open.due() {
-            self.deadlines.remove(&(due, ticket));
-        }
+        let before = open.due();
         open.idle_until = until(&open.call);
-        self.deadlines.extend(open.due().map(|due| (due, ticket)));
+        // One that is later needs no place of its own.
+        let sooner = open.due().filter(|due| before.is_none_or(|before| *due < before));
+        sooner.into_iter().for_each(|due| self.enter_due(due, ticket));
+    }
+
+    fn enter_due(&mut self, due: Instant, ticket: Ticket) {
+        self.deadlines.enter(due, ticket);
+        if self.deadlines.are_many_for(self.calls.len()) {
+            let calls = self.calls.iter();
+            self.deadlines.renew(calls.filter_map(|(ticket, open)| Some((open.due()?, *ticket))));
+        }
+    }
+
+    /// The call that is due first, and when.
+    pub(super) fn first_due(&mut self) -> Option<(Instant, Ticket)> {
+        let calls = &self.calls;
+        self.deadlines.first(|ticket| calls.get(&ticket)?.due())
     }
 
     pub(super) fn handle_responding(&mut self, id: u64) {
@@ -191,8 +206,7 @@ impl Session {
     }
 
     pub(super) fn expire_calls(&mut self, now: Instant) {
-        while let Some(&(at, ticket)) = self.deadlines.first().filter(|(at, _)| *at <= now) {
-            self.deadlines.remove(&(at, ticket));
+        while let Some((_, ticket)) = self.first_due().filter(|(at, _)| *at <= now) {
             let Some(open) = self.calls.get(&ticket) else { continue };
             let total = open.call.deadline.is_some_and(|deadline| deadline <= now);
             if !total && self.requests.are_open() {
@@ -311,11 +325,7 @@ impl Session {
     }
 
     pub(super) fn close_call(&mut self, ticket: Ticket) -> Option<Box<OpenCall>> {
-        let open = self.calls.remove(&ticket)?;
-        if let Some(due) = open.due() {
-            self.deadlines.remove(&(due, ticket));
-        }
-        Some(open)
+        self.calls.remove(&ticket)
     }
 
     pub(super) fn ask_caller(&mut self, question: Question) {
