@@ -22,7 +22,7 @@ mod listen;
 mod log_level;
 mod write;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 pub use call::{Call, Ticket};
@@ -147,8 +147,7 @@ pub struct Session {
     stage: Stage,
     about: Option<About>,
     pending: Pending<Purpose>,
-    calls: BTreeMap<Ticket, Box<OpenCall>>,
-    last_ticket: u64,
+    calls: Pending<Box<OpenCall>>,
     /// Calls that can be sent as soon as the session is open.
     ready: VecDeque<Ticket>,
     deadlines: Deadlines,
@@ -180,8 +179,7 @@ impl Session {
             certainty,
             about: None,
             pending: Pending::default(),
-            calls: BTreeMap::new(),
-            last_ticket: 0,
+            calls: Pending::default(),
             ready: VecDeque::new(),
             deadlines: Deadlines::default(),
             requests: Requests::default(),
