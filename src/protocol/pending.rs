@@ -2,6 +2,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+/// How much wider than twice what waits in it the window may be.
+const SPARE: usize = 64;
+
 /// Requests that wait for a response, or calls.
 ///
 /// Their numbers are consecutive from 1, so the table is a window that slides over them: finding
@@ -59,6 +62,14 @@ impl<T> Pending<T> {
         Found::Waiting(request)
     }
 
+    /// Like [`Pending::complete`], where it does not matter why there is none.
+    pub fn remove(&mut self, number: u64) -> Option<T> {
+        match self.complete(number) {
+            Found::Waiting(request) => Some(request),
+            Found::Over | Found::Unknown => None,
+        }
+    }
+
     /// Slides over what waits no more, and over what keeps the window much wider than it need be.
     fn slide(&mut self) {
         while let Some(request) = self.slots.front() {
@@ -70,14 +81,6 @@ impl<T> Pending<T> {
                 self.aside.insert(self.first, request);
             }
             self.first += 1;
-        }
-    }
-
-    /// The same when it does not matter why there is none.
-    pub fn remove(&mut self, number: u64) -> Option<T> {
-        match self.complete(number) {
-            Found::Waiting(request) => Some(request),
-            Found::Over | Found::Unknown => None,
         }
     }
 
@@ -109,9 +112,6 @@ impl<T> Pending<T> {
         self.aside.len() + self.waiting
     }
 }
-
-/// How much wider than twice what waits in it the window may be.
-const SPARE: usize = 64;
 
 #[cfg(test)]
 mod tests {
