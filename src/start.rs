@@ -17,7 +17,7 @@ use crate::nursery::PAGE;
 
 /// How much of the stack, and how much memory for small blocks, the shortest call takes, in bytes.
 const STACK: usize = 32 << 10;
-const BLOCKS: usize = 52 << 10;
+const BLOCKS: usize = 44 << 10;
 
 /// The C library calls this.
 #[unsafe(no_mangle)]
