@@ -33,24 +33,26 @@ impl Catalog {
         let is_changed = contact.watcher.changes.contain(method::LIST_TOOLS);
         let pages = listing::recall(contact, method::LIST_TOOLS).filter(|_| !is_changed);
         let Some((pages, revision)) = pages.zip(contact.known_revision()) else { return Ok(None) };
+        let texts = texts(&pages);
+        let catalog = Catalog { remembered: true, ..Catalog::read(contact, &texts, revision) };
         let consent = &mut contact.watcher.consent;
         if consent.wants_tools() {
-            if consent.is_missed_in(texts(&pages)) {
+            if consent.misses(|name| catalog.lists(name)) {
                 // It may be there again. The server is asked before it counts as removed.
                 return Ok(None);
             }
             consent.begin_look(None);
-            consent.note_tools(texts(&pages), None);
+            consent.note_tools(&texts, None);
             consent.check()?;
         }
-        Ok(Some(Catalog { remembered: true, ..Catalog::read(contact, &pages, revision) }))
+        Ok(Some(catalog))
     }
 
     /// The tools as they were when the server was last asked, good or not; `None` when nobody has
     /// asked, or what it said is gone.
     pub(super) fn stored(contact: &Contact<'_>) -> Option<Catalog> {
         let (pages, revision) = listing::stored(contact, method::LIST_TOOLS)?;
-        Some(Catalog { remembered: true, ..Catalog::read(contact, &pages, revision) })
+        Some(Catalog { remembered: true, ..Catalog::read(contact, &texts(&pages), revision) })
     }
 
     /// The tools, as far as they are remembered, whose arguments go into headers as well, so that none
@@ -85,9 +87,10 @@ impl Catalog {
         let Some(revision) = contact.known_revision() else {
             return Err(Error::new(Exit::Bug, "a session without a revision has answered"));
         };
-        contact.watcher.consent.note_tools(texts(&pages), good_for);
+        let texts = texts(&pages);
+        contact.watcher.consent.note_tools(&texts, good_for);
         contact.watcher.consent.check()?;
-        Ok(Catalog::read(contact, &pages, revision))
+        Ok(Catalog::read(contact, &texts, revision))
     }
 
     /// The tools, remembered or asked for.
@@ -178,10 +181,20 @@ impl Catalog {
         self.tools.iter().find(|tool| tool.name == name)
     }
 
+    /// Whether there is a tool of that name, be it one that must not be called.
+    fn lists(&self, name: &str) -> bool {
+        self.named(name).is_some() || self.rejected(name).is_some()
+    }
+
+    /// The tool of that name that must not be called, and why.
+    fn rejected(&self, name: &str) -> Option<&(String, String)> {
+        self.rejected.iter().find(|(rejected, _)| rejected == name)
+    }
+
     /// Why there is no tool of that name.
     fn missing(&self, name: &str, contact: &Contact<'_>) -> Error {
         let server = contact.server.name.clone();
-        if let Some((_, why)) = self.rejected.iter().find(|(rejected, _)| rejected == name) {
+        if let Some((_, why)) = self.rejected(name) {
             let text = format!("the tool \"{name}\" must not be called: {why}");
             return Error::new(Exit::Protocol, text)
                 .phase(Phase::Request)
@@ -196,13 +209,11 @@ impl Catalog {
         }
     }
 
-    fn read(contact: &Contact<'_>, pages: &[Json], revision: &Revision) -> Catalog {
+    fn read(contact: &Contact<'_>, texts: &[&str], revision: &Revision) -> Catalog {
         let mut catalog = Catalog { tools: Vec::new(), rejected: Vec::new(), remembered: false };
         let mirrors = contact.is_http() && revision.mirrored_headers;
-        for page in pages {
-            for text in listing::items(page, method::LIST_TOOLS) {
-                catalog.add(contact, text, mirrors);
-            }
+        for text in texts {
+            catalog.add(contact, text, mirrors);
         }
         catalog
     }
@@ -226,8 +237,8 @@ impl Catalog {
 }
 
 /// The tools of some pages, each as its JSON text.
-fn texts(pages: &[Json]) -> impl Iterator<Item = &str> + Clone {
-    pages.iter().flat_map(|page| listing::items(page, method::LIST_TOOLS))
+fn texts(pages: &[Json]) -> Vec<&str> {
+    pages.iter().flat_map(|page| listing::items(page, method::LIST_TOOLS)).collect()
 }
 
 /// The error for a call that was not sent because more had to be known about its tool first. Whatever

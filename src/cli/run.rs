@@ -178,6 +178,7 @@ impl<'a> Run<'a> {
     }
 
     /// Says something that people may want to know, once.
+    #[cold]
     pub(super) fn warn(&self, message: &str) {
         if let Some(line) = self.warnings.line(message) {
             self.say(&line);
@@ -190,6 +191,7 @@ impl<'a> Run<'a> {
     }
 
     /// Says something only when asked for with `-v`.
+    #[cold]
     pub(super) fn remark(&self, message: &str) {
         if 0 < self.globals.verbose {
             self.say_foreign(&format!("mcpmini: {message}\n"));

@@ -21,21 +21,23 @@ impl Digest {
 
     /// The 64 hexadecimal digits.
     pub fn hex(&self) -> String {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let mut hex = String::with_capacity(2 * self.0.len());
-        for byte in self.0 {
-            hex.push(char::from(DIGITS[usize::from(byte >> 4)]));
-            hex.push(char::from(DIGITS[usize::from(byte & 15)]));
-        }
-        hex
+        digits(&self.0)
     }
 
     /// The first 32 of them: 128 bits are enough to tell files apart.
     pub fn short(&self) -> String {
-        let mut hex = self.hex();
-        hex.truncate(32);
-        hex
+        digits(&self.0[..16])
     }
+}
+
+fn digits(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut digits = vec![0; 2 * bytes.len()];
+    for (pair, byte) in digits.chunks_exact_mut(2).zip(bytes) {
+        pair[0] = DIGITS[usize::from(byte >> 4)];
+        pair[1] = DIGITS[usize::from(byte & 15)];
+    }
+    String::from_utf8(digits).expect("digits are ASCII")
 }
 
 impl fmt::Display for Digest {
@@ -63,9 +65,14 @@ impl FromStr for Digest {
         if hex.len() != 2 * bytes.len() {
             return Err(NotADigest);
         }
-        let value = |digit: u8| char::from(digit).to_digit(16).ok_or(NotADigest);
+        let value = |digit: u8| match digit {
+            b'0'..=b'9' => Ok(digit - b'0'),
+            b'a'..=b'f' => Ok(digit - b'a' + 10),
+            b'A'..=b'F' => Ok(digit - b'A' + 10),
+            _ => Err(NotADigest),
+        };
         for (byte, pair) in bytes.iter_mut().zip(hex.chunks_exact(2)) {
-            *byte = (value(pair[0])? << 4 | value(pair[1])?) as u8;
+            *byte = value(pair[0])? << 4 | value(pair[1])?;
         }
         Ok(Digest(bytes))
     }

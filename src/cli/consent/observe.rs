@@ -1,6 +1,6 @@
 //! What a server shows of itself while it is used.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::Consent;
@@ -91,24 +91,19 @@ impl Consent<'_> {
 
     /// Takes in all tools of the server, each as its JSON text, from a list that is good for so long by
     /// the server's word.
-    pub(in crate::cli) fn note_tools<'t>(
-        &mut self,
-        tools: impl Iterator<Item = &'t str> + Clone,
-        good_for: Option<Duration>,
-    ) {
+    pub(in crate::cli) fn note_tools(&mut self, tools: &[&str], good_for: Option<Duration>) {
         self.met = true;
         self.looks.note(good_for);
         if self.mode == Mode::Off {
             return;
         }
-        let whole: String = tools.clone().collect();
-        let list = Digest::of(whole.as_bytes());
+        let list = Digest::of(tools.concat().as_bytes());
         self.list = Some(list);
         if self.is_known_list(list) {
             return self.note_known_tools();
         }
         let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for tool in tools.filter_map(|text| Tool::read(text).ok()) {
+        for tool in tools.iter().filter_map(|text| Tool::read(text).ok()) {
             let text = pins::tool_text(tool.as_json());
             texts.entry(tool.name).or_default().push(text);
         }
@@ -129,18 +124,13 @@ impl Consent<'_> {
         }
     }
 
-    /// Whether a list lacks a tool that is used and was accepted.
-    pub(in crate::cli) fn is_missed_in<'t>(&self, tools: impl Iterator<Item = &'t str>) -> bool {
-        let Some(accepted) = self.accepted_tools() else { return false };
-        let mut missed: BTreeSet<&str> = self.used.iter().map(String::as_str).collect();
-        missed.retain(|name| accepted.contains_key(*name));
-        if missed.is_empty() {
-            return false;
-        }
-        for tool in tools.filter_map(|text| Tool::read(text).ok()) {
-            missed.remove(&*tool.name);
-        }
-        !missed.is_empty()
+    /// Whether a tool that is used and was accepted is not there.
+    pub(in crate::cli) fn misses(&self, is_there: impl Fn(&str) -> bool) -> bool {
+        let accepted = self.accepted_tools();
+        let is_missed = |name: &String| {
+            accepted.is_some_and(|tools| tools.contains_key(name)) && !is_there(name)
+        };
+        self.used.iter().any(is_missed)
     }
 
     /// Takes in what stands for the tools of the server, which others have asked for on this

@@ -19,7 +19,7 @@ impl Contact<'_> {
         match Catalog::fetch(self).await {
             Ok(_) => {}
             Err(error) if listing::is_unlisted(&error) => {
-                self.watcher.consent.note_tools(std::iter::empty(), None);
+                self.watcher.consent.note_tools(&[], None);
             }
             Err(error) => return Err(error),
         }
@@ -74,7 +74,7 @@ impl Contact<'_> {
         match Catalog::get(self).await {
             Ok(_) => {}
             Err(error) if listing::is_unlisted(&error) => {
-                self.watcher.consent.note_tools(std::iter::empty(), None);
+                self.watcher.consent.note_tools(&[], None);
             }
             Err(error) => return Err(self.watcher.consent.unlooked(None, error)),
         }

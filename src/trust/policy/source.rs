@@ -1,6 +1,7 @@
 //! Where policies are, and the documents that they rely on.
 
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::super::signature::sigstore::TrustRoot;
@@ -113,21 +114,26 @@ pub(super) fn load(env: &Env) -> Result<Vec<Policy>, PolicyError> {
     for (layer, path) in [system, named.or_else(user)].into_iter().flatten() {
         let guard = Guard::Strangers { user: env.user };
         let guard = if layer == Layer::Named { Guard::Named } else { guard };
-        match store::read_text(&path, LIMIT, guard).map_err(PolicyError::Store)? {
-            // A link to nothing is a policy that cannot be read.
-            None if layer == Layer::Named || path.is_symlink() => {
-                return Err(PolicyError::NoSuchFile(path));
-            }
-            None => {}
-            Some(text) => match document::parse(&text) {
-                Ok(document) => {
-                    policies.push(Policy { layer, path, document, user: env.user });
-                }
-                Err((line, why)) => return Err(PolicyError::Malformed { path, line, why }),
-            },
+        if layer != Layer::Named && is_absent(&path) {
+            continue;
+        }
+        let Some(text) = store::read_text(&path, LIMIT, guard).map_err(PolicyError::Store)? else {
+            // It was named, or is a link to nothing: a policy that cannot be read.
+            return Err(PolicyError::NoSuchFile(path));
+        };
+        match document::parse(&text) {
+            Ok(document) => policies.push(Policy { layer, path, document, user: env.user }),
+            Err((line, why)) => return Err(PolicyError::Malformed { path, line, why }),
         }
     }
     Ok(policies)
+}
+
+/// Whether there is nothing, not even a link, in the place of a policy. What cannot be looked at is no
+/// such place.
+fn is_absent(path: &Path) -> bool {
+    let looked = path.symlink_metadata().map_err(|error| error.kind());
+    matches!(looked, Err(ErrorKind::NotFound | ErrorKind::NotADirectory))
 }
 
 impl Policy {
