@@ -7,6 +7,7 @@ use crate::config::program::{follows_directory, is_interpreter, naming_code};
 use crate::config::steering::chooses_code;
 use crate::config::{Digest, Origin, Overrides, Resolved, StdioTarget, file_variables, meaning};
 use crate::env::{Env, Secret};
+use crate::protocol::sorting::sort;
 use crate::protocol::{exact, json};
 
 /// The hash of a command: the program, its arguments, its directory, and where its variables are
@@ -19,7 +20,7 @@ pub(super) fn command(target: &StdioTarget, overrides: &Overrides, place: Option
     });
     let mut names: Vec<&str> =
         target.env.iter().chain(given).map(|(name, _)| name.as_str()).collect();
-    names.sort_unstable();
+    sort(&mut names);
     names.dedup();
     let text =
         |text: &Option<String>| text.as_ref().map_or("null".into(), |text| json::string(text));
@@ -36,7 +37,7 @@ pub(super) fn command(target: &StdioTarget, overrides: &Overrides, place: Option
         .filter(|(name, _)| chooses_code(name))
         .map(|(name, value)| format!("{name}={}", value.expose()))
         .collect();
-    steering.sort_unstable();
+    sort(&mut steering);
     if !steering.is_empty() {
         members.push(("steering", json::strings(&steering)));
     }
