@@ -15,6 +15,7 @@ use super::context::Context;
 use crate::config::{Digest, Endpoint, Server};
 use crate::env::Env;
 use crate::protocol::jsonrpc::scan;
+use crate::protocol::sorting::sort;
 use crate::protocol::{Revision, json};
 use crate::store::{self, Guard};
 
@@ -162,7 +163,7 @@ impl Lists {
                 Some((entry.metadata().ok()?.modified().ok()?, entry.path()))
             })
             .collect();
-        files.sort();
+        sort(&mut files);
         let found =
             files.iter().rev().filter_map(|(_, path)| self.valid_entry(path)).find(|(_, pages)| {
                 pages.first().is_some_and(|page| scan::member(page, member).is_some())

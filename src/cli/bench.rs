@@ -23,6 +23,7 @@ use crate::protocol::json::Json;
 use crate::protocol::method;
 use crate::protocol::params::Members;
 use crate::protocol::session;
+use crate::protocol::sorting::sort;
 
 /// How many calls are made.
 const CALLS: usize = 100;
@@ -191,7 +192,7 @@ impl Tally {
     /// The latencies in milliseconds, by their names; none when no call was answered.
     fn milliseconds(&self) -> Vec<(&'static str, f64)> {
         let mut sorted = self.latencies.clone();
-        sorted.sort_unstable();
+        sort(&mut sorted);
         let shares = SHARES.iter().map(|(name, share)| (*name, percentile(&sorted, *share)));
         let all = shares.chain([("max", sorted.last().copied())]);
         all.filter_map(|(name, latency)| Some((name, latency?.as_secs_f64() * 1e3))).collect()

@@ -7,7 +7,9 @@ use jsonc_parser::ast::{Object, Value};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
+use crate::protocol::canonical::by_utf16;
 use crate::protocol::json;
+use crate::protocol::sorting::sort_by;
 
 /// A SHA-256 hash. It is written as `sha256:` and 64 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -116,7 +118,7 @@ pub(super) fn push_canonical(out: &mut String, value: &Value<'_>) {
 /// Appends the canonical text of an object.
 pub(super) fn push_canonical_object(out: &mut String, object: &Object<'_>) {
     let mut members: Vec<_> = object.properties.iter().collect();
-    members.sort_by(|a, b| a.name.as_str().encode_utf16().cmp(b.name.as_str().encode_utf16()));
+    sort_by(&mut members, |a, b| by_utf16(a.name.as_str(), b.name.as_str()));
     out.push('{');
     for (index, member) in members.iter().enumerate() {
         if index > 0 {

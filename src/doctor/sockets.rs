@@ -3,6 +3,8 @@
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use crate::protocol::sorting::sort;
+
 /// The state of a socket that listens, in `/proc/net/tcp`.
 const LISTEN: &str = "0A";
 
@@ -36,7 +38,7 @@ pub(super) fn outward() -> Vec<IpAddr> {
     let interfaces = if_addrs::get_if_addrs().unwrap_or_default();
     let ips = interfaces.into_iter().filter(|it| it.is_oper_up()).map(|it| it.ip());
     let mut ips: Vec<IpAddr> = ips.filter(|ip| is_outward(*ip)).collect();
-    ips.sort_unstable();
+    sort(&mut ips);
     ips.dedup();
     ips.truncate(ADDRESSES);
     ips

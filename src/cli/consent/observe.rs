@@ -108,11 +108,13 @@ impl Consent<'_> {
             texts.entry(tool.name).or_default().push(text);
         }
         // Which of several tools with one name the server runs is its secret: together they are one.
-        let texts = texts.into_iter().map(|(name, texts)| (name, pins::text_of_all(texts)));
-        let texts: BTreeMap<String, String> = texts.collect();
-        let hashes = texts.iter().map(|(name, text)| (name.clone(), Digest::of(text.as_bytes())));
-        self.observed.tools = Some(hashes.collect());
-        self.texts.tools.extend(texts);
+        let mut hashes = BTreeMap::new();
+        for (name, texts) in texts {
+            let text = pins::text_of_all(texts);
+            hashes.insert(name.clone(), Digest::of(text.as_bytes()));
+            self.texts.tools.insert(name, text);
+        }
+        self.observed.tools = Some(hashes);
         self.tell_news();
     }
 

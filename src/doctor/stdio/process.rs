@@ -12,6 +12,7 @@ use crate::doctor::finding::excerpt;
 use crate::doctor::reading::{self, Odd};
 use crate::doctor::sockets;
 use crate::protocol::framing::jsonl::Lines;
+use crate::protocol::sorting::sort;
 use crate::protocol::trace::{Direction, Trace};
 use crate::reactor::{Reader, Timer, Writer};
 use crate::transport::stdio::{Copy, ExitText, Group, Pipes, Target};
@@ -108,7 +109,7 @@ impl Process {
     pub(super) fn family(&self) -> Option<Vec<u32>> {
         let mut family = sockets::processes_of_group(self.id())?;
         family.extend(sockets::processes_with(&self.mark)?);
-        family.sort_unstable();
+        sort(&mut family);
         family.dedup();
         Some(family)
     }

@@ -9,6 +9,7 @@ use crate::config::{Digest, Origin, Overrides, Resolved, StdioTarget, file_varia
 use crate::env::{Env, Secret};
 use crate::protocol::json;
 use crate::protocol::params::Members;
+use crate::protocol::sorting::sort;
 
 /// The hash of a command: the program, its arguments, its directory, and where its variables are
 /// from. Of variables that choose code the values count too. `place` is the directory that decides
@@ -20,7 +21,7 @@ pub(super) fn command(target: &StdioTarget, overrides: &Overrides, place: Option
     });
     let mut names: Vec<&str> =
         target.env.iter().chain(given).map(|(name, _)| name.as_str()).collect();
-    names.sort_unstable();
+    sort(&mut names);
     names.dedup();
     let text =
         |text: &Option<String>| text.as_ref().map_or("null".into(), |text| json::string(text));
@@ -40,7 +41,7 @@ pub(super) fn command(target: &StdioTarget, overrides: &Overrides, place: Option
         .filter(|(name, _)| chooses_code(name))
         .map(|(name, value)| format!("{name}={}", value.expose()))
         .collect();
-    steering.sort_unstable();
+    sort(&mut steering);
     if !steering.is_empty() {
         members.push("steering", &json::strings(&steering));
     }

@@ -57,6 +57,7 @@ use crate::config::{
 };
 use crate::env::Env;
 use crate::protocol::rfc3339;
+use crate::protocol::sorting::sort;
 use crate::store::Fault;
 
 /// The longest list of what is revoked, in bytes.
@@ -114,7 +115,7 @@ impl Policies {
         let now = seconds(env.now());
         let mut urls: Vec<String> =
             self.policies.iter().flat_map(|policy| policy.stale(env, now)).collect();
-        urls.sort_unstable();
+        sort(&mut urls);
         urls.dedup();
         urls
     }
