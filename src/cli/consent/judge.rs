@@ -22,6 +22,7 @@ impl Consent<'_> {
     /// Whether a tool must be looked at before it is called, at the cost of a request.
     pub(in crate::cli) fn doubts(&self, tool: &str) -> bool {
         // Strictly, what a tool was the last time is not enough.
+        let tool = self.named(tool);
         let doubts = |record: &Record| self.mode == Mode::Strict || record.doubts(tool, self.mode);
         self.is_locked() || self.enforces && self.record.as_ref().is_some_and(doubts)
     }
@@ -42,6 +43,7 @@ impl Consent<'_> {
 
     /// Whether a tool was accepted and is to be held to that.
     pub(in crate::cli) fn is_accepted(&self, tool: &str) -> bool {
+        let tool = self.named(tool);
         let is_accepted = self.accepted_tools().is_some_and(|tools| tools.contains_key(tool));
         self.enforces && self.mode != Mode::Off && (self.is_locked() || is_accepted)
     }
@@ -66,8 +68,8 @@ impl Consent<'_> {
 
     /// Says that a tool is going to be called.
     pub(in crate::cli) fn intend(&mut self, tool: &str) {
-        if self.mode != Mode::Off && !self.used.contains(tool) {
-            self.used.insert(tool.to_owned());
+        if self.mode != Mode::Off && !self.used.contains(self.named(tool)) {
+            self.used.insert(self.named(tool).to_owned());
         }
     }
 
@@ -79,7 +81,7 @@ impl Consent<'_> {
         if self.is_locked() && self.observed.tools.is_none() {
             return Err(self.unseen(name));
         }
-        self.check_for(&Use::from([name.to_owned()]))?;
+        self.check_for(&Use::from([self.named(name).to_owned()]))?;
         self.intend(name);
         Ok(())
     }

@@ -14,6 +14,7 @@
 
 mod bond;
 mod judge;
+mod keep;
 mod look;
 mod observe;
 mod place;
@@ -299,6 +300,7 @@ impl<'a> Consent<'a> {
         }
         let (mode, approved, attended) = (self.mode, self.approved, self.attended);
         let texts = std::mem::take(&mut self.texts);
+        let texts = self.kept_texts(texts);
         let (observed, used, list) = (&self.observed, &self.used, self.list);
         let saved = self.store.change(&self.key, self.run.env.now(), |record, kept| {
             let before = record.clone();

@@ -14,7 +14,7 @@ use crate::protocol::json::Json;
 use crate::protocol::jsonrpc::scan;
 use crate::protocol::model::server;
 use crate::protocol::model::tool::Tool;
-use crate::trust::pins::{self, Auth, Identity, Mode};
+use crate::trust::pins::{self, Auth, Mode};
 
 impl Consent<'_> {
     /// Takes in that a session with the server is open; false when it must go no further.
@@ -52,9 +52,10 @@ impl Consent<'_> {
         if self.mode == Mode::Off {
             return;
         }
-        self.observed.identity = server::info(greeting).map(Identity::read);
+        self.observed.identity = server::info(greeting).map(|info| self.identity_in(info));
         let declared = scan::member(greeting, "capabilities").unwrap_or("{}");
-        self.observed.capabilities = Some(pins::capabilities(declared));
+        let capabilities = pins::capabilities(declared);
+        self.observed.capabilities = Some(self.kept_capabilities(capabilities));
         let instructions = scan::member(greeting, "instructions").and_then(scan::unescape);
         let instructions = instructions.unwrap_or_default();
         self.observed.instructions = Some(Digest::of(instructions.as_bytes()));
@@ -66,7 +67,7 @@ impl Consent<'_> {
     pub(in crate::cli) fn note_result(&mut self, info: Option<&str>) {
         self.met = true;
         let Some(info) = info.filter(|_| self.mode != Mode::Off) else { return };
-        let identity = Identity::read(info);
+        let identity = self.identity_in(info);
         if self.observed.identity.as_ref() != Some(&identity) {
             self.observed.identity = Some(identity);
             match self.check() {
@@ -110,7 +111,8 @@ impl Consent<'_> {
         let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for tool in tools.filter_map(|text| Tool::read(text).ok()) {
             let text = pins::tool_text(tool.as_json());
-            texts.entry(tool.name).or_default().push(text);
+            let name = self.kept_tool(&tool.name).into_owned();
+            texts.entry(name).or_default().push(text);
         }
         // Which of several tools with one name the server runs is its secret: together they are one.
         let texts = texts.into_iter().map(|(name, texts)| (name, pins::text_of_all(texts)));
@@ -138,7 +140,7 @@ impl Consent<'_> {
             return false;
         }
         for tool in tools.filter_map(|text| Tool::read(text).ok()) {
-            missed.remove(&*tool.name);
+            missed.remove(&*self.kept_tool(&tool.name));
         }
         !missed.is_empty()
     }

@@ -119,7 +119,7 @@ impl Consent<'_> {
             return;
         }
         let (observed, list) = (&self.observed, self.list);
-        let texts = self.texts.clone();
+        let texts = self.kept_texts(self.texts.clone());
         let saved = self.store.change(&self.key, self.run.env.now(), |record, kept| {
             let before = record.clone();
             self.tell_apart(record);
