@@ -63,7 +63,7 @@ impl Consent<'_> {
     /// Whether everything is to be looked at before anything is asked of the server, and was not
     /// yet, or too long ago.
     pub(in crate::cli) fn wants_everything(&self) -> bool {
-        self.is_locked() && !self.looks.count() && !self.looking
+        self.is_locked() && self.enforces && !self.looks.count() && !self.looking
     }
 
     /// Says that a tool is going to be called.

@@ -51,9 +51,9 @@ impl Consent<'_> {
     /// tell which texts they are.
     pub(in crate::cli) fn kept_texts(&self, texts: Texts) -> Texts {
         let is_free = |text: &str| self.run.redaction.apply(text) == text;
-        let Texts { instructions, mut tools } = texts;
+        let Texts { instructions, mut tools, parts } = texts;
         tools.retain(|_, text| is_free(text));
-        Texts { instructions: instructions.filter(|text| is_free(text)), tools }
+        Texts { instructions: instructions.filter(|text| is_free(text)), tools, parts }
     }
 
     /// A text as it is kept. What is known stays as it is spelled there: which secrets are known

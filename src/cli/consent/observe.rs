@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::Consent;
 use crate::auth::TokenRecord;
+use crate::cli::args::Command;
 use crate::cli::contact::Contact;
 use crate::cli::errors::Error;
 use crate::client::Link;
@@ -158,7 +159,9 @@ impl Consent<'_> {
     /// Whether a list of tools is the one that came last, so that no tool needs a look.
     fn is_known_list(&self, list: Digest) -> bool {
         let known = self.record.as_ref().and_then(|record| record.list);
-        known == Some(list) && self.enforces && self.locked.is_none()
+        // Whoever locks the server wants to know what the tools have.
+        let locks = matches!(self.run.command(), Command::Lock(_));
+        known == Some(list) && self.enforces && self.locked.is_none() && !locks
     }
 
     fn note_known_tools(&mut self) {

@@ -162,6 +162,27 @@ pub fn text_of_all(texts: Vec<String>) -> String {
     exact::object(own.chain(others))
 }
 
+/// The hash of each member of the [`tool_text`] of a tool: they tell what has changed of it where the
+/// text is not at hand. Members of one name have one hash together.
+pub fn tool_parts(text: &str) -> BTreeMap<String, Digest> {
+    let parts = members(text).into_iter();
+    parts.map(|(name, values)| (name.into_owned(), part_hash(&values))).collect()
+}
+
+/// The members of a JSON object, with all values that each has.
+pub(super) fn members(text: &str) -> BTreeMap<Cow<'_, str>, Vec<&str>> {
+    let mut members: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for (name, value) in scan::members(text) {
+        members.entry(name).or_default().push(value);
+    }
+    members
+}
+
+/// The hash of all values that a member of the text of a tool has.
+pub(super) fn part_hash(values: &[&str]) -> Digest {
+    Digest::of(values.join(",").as_bytes())
+}
+
 /// What a server says it can do, flat: `tools`, `tools.listChanged`, `extensions."a.b/c"`. What is
 /// false it cannot do. `declared` is the JSON text of its `capabilities`.
 pub fn capabilities(declared: &str) -> BTreeSet<String> {
