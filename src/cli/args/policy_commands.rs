@@ -43,8 +43,10 @@ keywords! {
 #[argh(
     note = "`policy check SERVER` contacts nobody. It prints a line for each policy: whether it \
                admits the server, the file and line, the rule, what the rule says, and the kept \
-               documents that it relies on, and of when they are. The exit \
-               code is 8 if the server may not be used."
+               documents that it relies on, and of when they are. It warns of a package without a \
+               version, and shows the rule that would allow what none does. What counts is the way \
+               that a call would take, with --resolve, --proxy and --insecure. The exit code is 8 if \
+               the server may not be used."
 )]
 #[argh(
     note = "`policy refresh` fetches the lists that the policies name by URL. Commands that use a \

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::super::signature::Signer;
 use super::command::Command;
 use super::host::Host;
-use super::subject::{Place, Subject};
+use super::subject::{Exposure, Place, Subject};
 use crate::config::quoting;
 
 /// Who may sign for, or be, which servers.
@@ -134,7 +134,12 @@ impl Allow {
         let at = |host: &String| self.hosts.iter().any(|pattern| pattern.matches(host));
         match &subject.place {
             _ if self.hosts.is_empty() => true,
-            Place::Url { host, meant, .. } => at(host) && meant.as_ref().is_none_or(at),
+            Place::Url { host, meant, way, .. } => {
+                // Whoever has to prove to be the host may be reached in any way.
+                let is_plain = subject.place.exposure() == Some(Exposure::Plain);
+                let is_led = !is_plain || way.detours.iter().all(at);
+                at(host) && meant.as_ref().is_none_or(at) && is_led
+            }
             Place::Socket { .. } | Place::Command(_) => false,
         }
     }

@@ -88,11 +88,16 @@ impl World {
 
     /// What the first policy says that does not admit a server, else the last one.
     fn told(&self, word: &str) -> String {
+        self.told_on(word, &Way::default())
+    }
+
+    /// The same of a server that is reached in that way.
+    fn told_on(&self, word: &str, way: &Way) -> String {
         let (env, overrides) = (self.env(), Overrides::default());
         let resolved = resolve(word, &env, &overrides).unwrap();
         let server = expand(&resolved, &overrides, &env).unwrap();
         let asked = Asked { server: &server, resolved: &resolved, overrides: &overrides };
-        let decisions = Policies::load(&env).and_then(|policies| policies.judge(&asked, &env));
+        let decisions = Policies::load(&env).and_then(|policies| policies.judge(&asked, way, &env));
         let decisions = match decisions {
             Ok(decisions) => decisions,
             Err(error) => {
@@ -386,4 +391,48 @@ fn kept_cards_of_other_servers_are_not_taken() {
     world.check("https://evil.example/mcp", "does not contain the signed card of its server");
     fs::write(&file, "{}").unwrap();
     world.check(SIGNED, "does not contain the signed card of its server");
+}
+
+#[test]
+fn a_signature_and_a_host_count_only_for_who_proves_to_be_it() {
+    let way = |insecure, detours: &[&str]| Way {
+        detours: detours.iter().map(|&host| host.to_owned()).collect(),
+        insecure,
+    };
+    let signed = || World::new().keeping("card.json");
+    let ways = [way(false, &[]), way(false, &["10.0.0.1"]), way(true, &[])];
+    let check = |world: &World, word: &str, way: &Way, expected: &str| {
+        let told = world.told_on(word, way);
+        assert!(told.starts_with(expected) || told.ends_with(expected), "{word} {way:?}: {told}");
+    };
+    let told = ["admitted: user", "admitted: user", "but with --insecure anybody may answer"];
+    let by_signer = signed().user(&sigstore(&format!("san = \"{SAN}\"\n")));
+    let by_host = World::new()
+        .user("mode = \"strict\"\n[[allow]]\nkind = \"host\"\nhosts = [\"example.com\"]\n");
+    for (way, expected) in ways.iter().zip(told) {
+        check(&by_signer, SIGNED, way, expected);
+        check(&by_host, SIGNED, way, expected);
+    }
+    // Without TLS whoever is reached may answer.
+    let plain = "http://example.com/mcp";
+    check(&by_host, plain, &ways[0], "admitted: user allow 1");
+    check(&by_host, plain, &ways[1], "refused: user mode: mode is strict: no rule allows it");
+    check(&by_host, plain, &way(false, &["EXAMPLE.com."]), "admitted: user allow 1");
+    let here = "require_tls = true\n[[deny]]\nhost = \"10.0.0.1\"\n";
+    let tls = World::new().user(here);
+    for (word, way, expected) in [
+        (SIGNED, way(false, &["10.0.0.2"]), "admitted: user mode"),
+        (SIGNED, way(false, &["::ffff:10.0.0.1"]), "refused: user deny 1"),
+        (SIGNED, way(true, &[]), "require_tls: with --insecure anybody may answer"),
+        (plain, way(false, &[]), "require_tls: without TLS anybody on the way may answer"),
+        ("http://localhost/mcp", way(true, &[]), "admitted: user mode"),
+        ("http://localhost/mcp", way(false, &["10.0.0.2"]), "refused: user require_tls"),
+        ("exec:server", way(true, &[]), "admitted: user mode"),
+    ] {
+        check(&tls, word, &way, expected);
+    }
+    let open = World::new().user(
+        "require_tls = false\nmode = \"strict\"\n[[allow]]\nkind = \"host\"\nhosts = [\"example.com\"]\n",
+    );
+    check(&open, SIGNED, &ways[2], "admitted: user allow 1");
 }
