@@ -108,13 +108,13 @@ impl Catalog {
         contact: &mut Contact<'_>,
         name: &str,
     ) -> Result<Option<Catalog>, Error> {
-        if !contact.watcher.consent.holds(name) {
+        if !contact.watcher.consent.holds() {
             return Ok(None);
         }
         if contact.is_shared() {
             // Others may have asked already.
             contact.settle().await?;
-            if !contact.watcher.consent.holds(name) {
+            if !contact.watcher.consent.holds() {
                 return Ok(None);
             }
         }
@@ -125,7 +125,7 @@ impl Catalog {
         match Catalog::fetch(contact).await {
             Ok(catalog) => Ok(Some(catalog)),
             // What the tool is by now is for the caller to judge.
-            Err(_) if !contact.watcher.consent.holds(name) => Ok(None),
+            Err(_) if !contact.watcher.consent.holds() => Ok(None),
             Err(error) => Err(Catalog::unlooked(contact, name, error)),
         }
     }
@@ -134,7 +134,7 @@ impl Catalog {
     /// accepted.
     fn unlooked(contact: &Contact<'_>, name: &str, error: Error) -> Error {
         let consent = &contact.watcher.consent;
-        match consent.holds(name) || consent.doubts(name) && !listing::is_unlisted(&error) {
+        match consent.holds() || consent.doubts(name) && !listing::is_unlisted(&error) {
             true => consent.unlooked(Some(name), error),
             false => error,
         }

@@ -193,6 +193,13 @@ impl Consent<'_> {
         error.hint("MCPMINI_TRUST=off asks for none, and holds the server to nothing")
     }
 
+    /// The error for a tool that the server does not show, so that there is nothing to hold it to.
+    pub(super) fn unlisted(&self, tool: &str) -> Error {
+        let tool = pins::visible(tool);
+        self.error(format!("the tool \"{tool}\" is none that the server lists, now or before"))
+            .hint(self.command("tools", &[]))
+    }
+
     /// The error for a tool whose definition is not known where it must be.
     pub(super) fn unseen(&self, tool: &str) -> Error {
         let tool = pins::visible(tool);
