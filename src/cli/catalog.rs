@@ -40,7 +40,7 @@ impl Catalog {
                 return Ok(None);
             }
             consent.begin_look(None);
-            consent.note_tools(texts(&pages), None);
+            consent.note_tools(texts(&pages), None)?;
             consent.check()?;
         }
         Ok(Some(Catalog { remembered: true, ..Catalog::read(contact, &pages, revision) }))
@@ -85,9 +85,11 @@ impl Catalog {
         let Some(revision) = contact.known_revision() else {
             return Err(Error::new(Exit::Bug, "a session without a revision has answered"));
         };
-        contact.watcher.consent.note_tools(texts(&pages), good_for);
+        contact.watcher.consent.note_tools(texts(&pages), good_for)?;
         contact.watcher.consent.check()?;
-        Ok(Catalog::read(contact, &pages, revision))
+        let catalog = Catalog::read(contact, &pages, revision);
+        contact.run.go_on()?;
+        Ok(catalog)
     }
 
     /// The tools, remembered or asked for.
@@ -201,6 +203,10 @@ impl Catalog {
         let mirrors = contact.is_http() && revision.mirrored_headers;
         for page in pages {
             for text in listing::items(page, method::LIST_TOOLS) {
+                // There may be very many. Nobody uses some of them.
+                if contact.run.is_over() {
+                    return catalog;
+                }
                 catalog.add(contact, text, mirrors);
             }
         }

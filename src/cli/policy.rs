@@ -254,6 +254,8 @@ fn check(run: &Run<'_>, word: &str) -> Result<Exit, Error> {
         _ => print(run, &decisions)?,
     }
     decisions.iter().for_each(|decision| warn_of_caveat(run, decision));
+    // A caveat says it already.
+    let open = open.filter(|_| decisions.iter().all(|decision| decision.caveat.is_none()));
     open.iter().for_each(|open| run.warn(open));
     let tables = decisions.iter().filter_map(|it| Some((it, allowing(run, &server, it)?)));
     tables.for_each(|(decision, table)| run.warn(&how_to_allow(decision, &table)));

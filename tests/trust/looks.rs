@@ -574,3 +574,22 @@ fn a_tool_that_was_not_accepted_is_looked_at_before_it_is_called() {
         assert_eq!(world.run(&new).code, 8, "{era}");
     }
 }
+
+#[test]
+fn reading_a_very_long_list_ends_with_the_limit_of_time() {
+    let scratch = Scratch::new();
+    let members = r#""inputSchema":{"type":"object","properties":{"a":{"type":"string"}}}"#;
+    let tools: Vec<_> =
+        (0..100_000).map(|number| format!(r#"{{"name":"tool-{number}",{members}}}"#)).collect();
+    scratch.write("tools", format!(r#"{{"tools":[{}]}}"#, tools.join(",")));
+    scratch.write("server.sh", SERVER);
+    for words in [
+        &["tools", "exec:sh server.sh"][..],
+        &["call", "exec:sh server.sh", "tool-1", "a=b"],
+        &["lock", "exec:sh server.sh"],
+    ] {
+        let outcome = run(&mut scratch.mcpmini([words, &["--max-time", "1s"]].concat()));
+        assert_eq!(outcome.code, 124, "{words:?}: {}", outcome.err);
+        assert!(!scratch.lines("log").contains(&"call".to_owned()), "{words:?}");
+    }
+}

@@ -93,24 +93,29 @@ impl Consent<'_> {
 
     /// Takes in all tools of the server, each as its JSON text, from a list that is good for so long by
     /// the server's word.
+    ///
+    /// # Errors
+    /// When the time for everything is over, or a signal has come: there may be very many.
     pub(in crate::cli) fn note_tools<'t>(
         &mut self,
         tools: impl Iterator<Item = &'t str> + Clone,
         good_for: Option<Duration>,
-    ) {
+    ) -> Result<(), Error> {
         self.met = true;
         self.looks.note(good_for);
         if self.mode == Mode::Off {
-            return;
+            return Ok(());
         }
         let whole: String = tools.clone().collect();
         let list = Digest::of(whole.as_bytes());
         self.list = Some(list);
         if self.is_known_list(list) {
-            return self.note_known_tools();
+            self.note_known_tools();
+            return Ok(());
         }
         let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for tool in tools.filter_map(|text| Tool::read(text).ok()) {
+            self.run.go_on()?;
             let text = pins::tool_text(tool.as_json());
             let name = self.kept_tool(&tool.name).into_owned();
             texts.entry(name).or_default().push(text);
@@ -122,6 +127,7 @@ impl Consent<'_> {
         self.observed.tools = Some(hashes.collect());
         self.texts.tools.extend(texts);
         self.tell_news();
+        Ok(())
     }
 
     /// Takes in that the server does not list its tools: if it did, they are not there any more.

@@ -21,7 +21,7 @@ impl Contact<'_> {
         match Catalog::fetch(self).await {
             Ok(_) => {}
             Err(error) if listing::is_unlisted(&error) => {
-                self.watcher.consent.note_tools(std::iter::empty(), None);
+                self.watcher.consent.note_tools(std::iter::empty(), None)?;
             }
             Err(error) => return Err(error),
         }
@@ -76,7 +76,7 @@ impl Contact<'_> {
         match Catalog::get(self).await {
             Ok(_) => {}
             Err(error) if listing::is_unlisted(&error) => {
-                self.watcher.consent.note_tools(std::iter::empty(), None);
+                self.watcher.consent.note_tools(std::iter::empty(), None)?;
             }
             Err(error) => return Err(self.watcher.consent.unlooked(None, error)),
         }
