@@ -722,3 +722,17 @@ fn packages_without_a_version_are_told() {
         assert!(outcome.err.contains(told) && outcome.err.is_empty() == told.is_empty(), "{line}");
     }
 }
+
+#[test]
+fn an_image_is_denied_whatever_options_the_rule_or_the_command_has() {
+    let refused = [
+        "docker run -i mcp/evil",
+        "docker run --rm -v /a:/b -e A --name y mcp/evil:1 stdio",
+        "podman run --brand-new z docker.io/mcp/evil",
+    ];
+    let admitted = ["docker run -i --name x mcp/fine", "docker run --brand-new x mcp/fine"];
+    check(r#"["docker", "run", "-i", "--name", "x", "mcp/evil", "*"]"#, &refused, &admitted);
+    // Where a rule has an option that is not known, each word may be the image.
+    let rule = r#"["docker", "run", "--brand-new", "mcp/a", "mcp/evil", "*"]"#;
+    check(rule, &[&refused[..], &["docker run -i mcp/a"]].concat(), &["docker run -i mcp/fine"]);
+}
