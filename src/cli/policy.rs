@@ -18,6 +18,7 @@ use crate::net::{self, Address, Source};
 use crate::protocol::json;
 use crate::protocol::message::Sent;
 use crate::protocol::params::Members;
+use crate::trust::pins::{Key, Store};
 use crate::trust::policy::{
     Asked, CrossDomain, Decision, LIST_LIMIT, Mode, Policies, PolicyError, Rule, store_list,
 };
@@ -105,7 +106,7 @@ pub(super) fn admit_entry(run: &Run<'_>, name: &str, entry: &Entry) -> Result<()
     match config::expand(&resolved, &overrides, run.env) {
         Ok(server) => {
             let (resolved, overrides) = (&resolved, &overrides);
-            let asked = Asked { server: &server, resolved, overrides };
+            let asked = Asked { server: &server, resolved, overrides, publisher: None };
             admit_or(run, policies, &asked, "nothing was written")
         }
         // A variable is not set now, or a program is not there yet.
@@ -242,7 +243,11 @@ fn check(run: &Run<'_>, word: &str) -> Result<Exit, Error> {
     let resolved = config::resolve(word, run.env, &overrides).map_err(explain::config)?;
     let server = config::expand(&resolved, &overrides, run.env).map_err(explain::config)?;
     run.redaction.know_server(&server);
-    let asked = Asked { server: &server, resolved: &resolved, overrides: &overrides };
+    let key = Key::of(&resolved, &overrides, run.env);
+    // What cannot be read is told when the server is used.
+    let record = Store::new(run.env).load(&key).ok().flatten();
+    let publisher = record.as_ref().and_then(|record| record.accepted.publisher.as_ref());
+    let asked = Asked { server: &server, resolved: &resolved, overrides: &overrides, publisher };
     let decisions = judge(run, load(run)?, &asked)?;
     let admitted = decisions.iter().all(|decision| decision.admits);
     let open = unpinned(&server);

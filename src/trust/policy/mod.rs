@@ -52,6 +52,7 @@ use self::revocation::List;
 use self::rule::Match;
 use self::source::Policy;
 use self::subject::{Card, Listing, Place, Subject};
+use super::pins::Publisher;
 use crate::config::steering::chooses_code;
 use crate::config::{
     Digest, Endpoint, Layer, OFFICIAL_REGISTRY, Overrides, Resolved, Server, Target,
@@ -136,6 +137,8 @@ pub struct Asked<'a> {
     pub resolved: &'a Resolved,
     /// What the command line adds.
     pub overrides: &'a Overrides,
+    /// Who had signed the card that it was added from, when that was last looked at.
+    pub publisher: Option<&'a Publisher>,
 }
 
 /// Stores a list that was fetched, with its bundle. Whether both are any good is seen when the list
@@ -189,8 +192,17 @@ impl Policy {
         let directory_is_believed = self.believes_directory(asked);
         let listing = self.listing(asked);
         let (name, entry) = (&server.name, asked.resolved.definition.registry.as_deref());
-        let subject =
-            Subject { name, place, card, steered_by, directory_is_believed, listing, entry };
+        let publisher = asked.publisher;
+        let subject = Subject {
+            name,
+            place,
+            card,
+            publisher,
+            steered_by,
+            directory_is_believed,
+            listing,
+            entry,
+        };
         let Said { admits, rule, line, why, is_unproved } =
             self.document.rules.judge(&subject, &lists);
         let (layer, path) = (self.layer, self.path.clone());

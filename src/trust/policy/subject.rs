@@ -1,5 +1,6 @@
 //! What a policy judges: a server that is about to be used.
 
+use super::super::pins::Publisher;
 use super::super::signature::{Refusal, Verified};
 use super::command::Command;
 use super::host::{host_name, without_port};
@@ -15,6 +16,8 @@ pub(super) struct Subject<'a> {
     pub(super) place: Place,
     /// The card that was kept for it.
     pub(super) card: Option<Card>,
+    /// Who had signed the card that it was added from, whether that one was kept or not.
+    pub(super) publisher: Option<&'a Publisher>,
     /// A variable that decides which code its command runs, and was set by somebody whom the policy
     /// does not believe.
     pub(super) steered_by: Option<String>,

@@ -88,15 +88,21 @@ impl World {
 
     /// What the first policy says that does not admit a server, else the last one.
     fn told(&self, word: &str) -> String {
-        self.told_on(word, &Way::default())
+        self.told_of(word, &Way::default(), None)
     }
 
     /// The same of a server that is reached in that way.
     fn told_on(&self, word: &str, way: &Way) -> String {
+        self.told_of(word, way, None)
+    }
+
+    /// The same of a server whose card that publisher had signed when it was added.
+    fn told_of(&self, word: &str, way: &Way, publisher: Option<&Publisher>) -> String {
         let (env, overrides) = (self.env(), Overrides::default());
         let resolved = resolve(word, &env, &overrides).unwrap();
         let server = expand(&resolved, &overrides, &env).unwrap();
-        let asked = Asked { server: &server, resolved: &resolved, overrides: &overrides };
+        let asked =
+            Asked { server: &server, resolved: &resolved, overrides: &overrides, publisher };
         let decisions = Policies::load(&env).and_then(|policies| policies.judge(&asked, way, &env));
         let decisions = match decisions {
             Ok(decisions) => decisions,
@@ -435,4 +441,33 @@ fn a_signature_and_a_host_count_only_for_who_proves_to_be_it() {
         "require_tls = false\nmode = \"strict\"\n[[allow]]\nkind = \"host\"\nhosts = [\"example.com\"]\n",
     );
     check(&open, SIGNED, &ways[2], "admitted: user allow 1");
+}
+
+#[test]
+fn who_had_signed_the_card_of_a_server_is_denied_wherever_that_card_was() {
+    let publisher = |kind: &str, identity: &str| Publisher {
+        kind: kind.into(),
+        identity: identity.into(),
+        issuer: Some(ISSUER.to_owned()).filter(|_| kind == "sigstore"),
+        ..Publisher::default()
+    };
+    let key = format!("sha256:{}", "0a".repeat(32));
+    let (build, domain) = (publisher("sigstore", SAN), publisher("did-web", "did:web:a.example"));
+    let key = publisher("key", &key);
+    for (rule, expected) in [
+        (format!("san = \"{SAN}\""), [true, false, false]),
+        (format!("issuer = \"{ISSUER}\""), [true, false, false]),
+        (format!("san = \"{SAN}\"\nlog_index = 1"), [false; 3]),
+        ("san = \"did:web:a.example\"".into(), [false; 3]),
+        ("did = \"did:web:a.example\"".into(), [false, true, false]),
+        (format!("spki_sha256 = \"{}\"", "0A".repeat(32)), [false, false, true]),
+        ("host = \"other.example\"\ndid = \"did:web:a.example\"".into(), [false; 3]),
+    ] {
+        let world = World::new().user(&format!("[[deny]]\n{rule}\n"));
+        let url = "https://tenant.example.com/mcp?x=1";
+        let is_denied = |publisher| {
+            world.told_of(url, &Way::default(), Some(publisher)).starts_with("refused: user deny 1")
+        };
+        assert_eq!([&build, &domain, &key].map(is_denied), expected, "{rule}");
+    }
 }
