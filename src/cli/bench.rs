@@ -80,14 +80,14 @@ async fn measure(
     let start = Instant::now();
     loop {
         let goes_on = begun < wanted && stopped.is_none();
-        if goes_on && flights.is_empty() && contact.watcher.consent.holds(&bench.tool) {
+        if goes_on && flights.is_empty() && contact.watcher.consent.holds() {
             // The server was lost, or the last look is long ago: it may be another one now.
             contact.admit_tool(&bench.tool).await?;
             looks_in_vain += 1;
         }
-        let is_held = contact.watcher.consent.holds_meanwhile(&bench.tool);
+        let is_held = contact.watcher.consent.holds_meanwhile();
         while begun < wanted && flights.len() < jobs && stopped.is_none() && !is_held {
-            let terms = Terms { connection: contact.bond(&bench.tool), ..Terms::default() };
+            let terms = Terms { connection: contact.bond(), ..Terms::default() };
             flights.begin_on((begun, Instant::now()), request.clone(), terms);
             begun += 1;
         }

@@ -42,7 +42,7 @@ impl Catalog {
                 return Ok(None);
             }
             consent.begin_look(None);
-            consent.note_tools(&texts, None);
+            consent.note_tools(&texts, None)?;
             consent.check()?;
         }
         Ok(Some(catalog))
@@ -88,9 +88,11 @@ impl Catalog {
             return Err(Error::new(Exit::Bug, "a session without a revision has answered"));
         };
         let texts = texts(&pages);
-        contact.watcher.consent.note_tools(&texts, good_for);
+        contact.watcher.consent.note_tools(&texts, good_for)?;
         contact.watcher.consent.check()?;
-        Ok(Catalog::read(contact, &texts, revision))
+        let catalog = Catalog::read(contact, &texts, revision);
+        contact.run.go_on()?;
+        Ok(catalog)
     }
 
     /// The tools, remembered or asked for.
@@ -111,13 +113,13 @@ impl Catalog {
         contact: &mut Contact<'_>,
         name: &str,
     ) -> Result<Option<Catalog>, Error> {
-        if !contact.watcher.consent.holds(name) {
+        if !contact.watcher.consent.holds() {
             return Ok(None);
         }
         if contact.is_shared() {
             // Others may have asked already.
             contact.settle().await?;
-            if !contact.watcher.consent.holds(name) {
+            if !contact.watcher.consent.holds() {
                 return Ok(None);
             }
         }
@@ -128,7 +130,7 @@ impl Catalog {
         match Catalog::fetch(contact).await {
             Ok(catalog) => Ok(Some(catalog)),
             // What the tool is by now is for the caller to judge.
-            Err(_) if !contact.watcher.consent.holds(name) => Ok(None),
+            Err(_) if !contact.watcher.consent.holds() => Ok(None),
             Err(error) => Err(Catalog::unlooked(contact, name, error)),
         }
     }
@@ -137,7 +139,7 @@ impl Catalog {
     /// accepted.
     fn unlooked(contact: &Contact<'_>, name: &str, error: Error) -> Error {
         let consent = &contact.watcher.consent;
-        match consent.holds(name) || consent.doubts(name) && !listing::is_unlisted(&error) {
+        match consent.holds() || consent.doubts(name) && !listing::is_unlisted(&error) {
             true => consent.unlooked(Some(name), error),
             false => error,
         }
@@ -213,6 +215,10 @@ impl Catalog {
         let mut catalog = Catalog { tools: Vec::new(), rejected: Vec::new(), remembered: false };
         let mirrors = contact.is_http() && revision.mirrored_headers;
         for text in texts {
+            // There may be very many. Nobody uses some of them.
+            if contact.run.is_over() {
+                return catalog;
+            }
             catalog.add(contact, text, mirrors);
         }
         catalog

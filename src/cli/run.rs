@@ -173,6 +173,11 @@ impl<'a> Run<'a> {
         self.is_late().then(|| explain::expired(self.settings.max_time))
     }
 
+    /// Ends work that waits for nobody when the run is over.
+    pub(super) fn go_on(&self) -> Result<(), Error> {
+        self.over().map_or(Ok(()), Err)
+    }
+
     fn is_late(&self) -> bool {
         self.deadline.is_some_and(|deadline| deadline <= Instant::now())
     }

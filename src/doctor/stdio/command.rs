@@ -142,19 +142,25 @@ fn judge(program: &str, args: &[String]) -> Finding {
     if RAISERS.contains(&program) {
         return Finding::warn(format!("{program} gives it more rights than you have"));
     }
-    match package(program, args) {
+    match (unpinned(program, args), package(program, args)) {
+        (Some(text), _) => Finding::warn(text),
+        (None, Some(package)) => Finding::pass(format!("{program} runs {package}")),
+        (None, None) => Finding::pass(program.to_owned()),
+    }
+}
+
+/// What a program has fetched and run that is another thing tomorrow, for people; `None` when it is
+/// named so that it stays the same, or nothing is fetched. `program` is the name without a path.
+pub(crate) fn unpinned(program: &str, args: &[String]) -> Option<String> {
+    let package = package(program, args)?;
+    match ENGINES.contains(&program) {
         // A tag can be moved: it is another image then, under the same name.
-        Some(image) if ENGINES.contains(&program) && !image.contains("@sha256:") => Finding::warn(
-            format!("{program} runs whatever {image} is at that time; name it by its digest"),
-        ),
-        Some(image) if ENGINES.contains(&program) => {
-            Finding::pass(format!("{program} runs {image}"))
-        }
-        Some(package) if !is_pinned(package) => Finding::warn(format!(
-            "{program} runs whatever version of {package} is the newest; name one"
-        )),
-        Some(package) => Finding::pass(format!("{program} runs {package}")),
-        None => Finding::pass(program.to_owned()),
+        true => (!package.contains("@sha256:")).then(|| {
+            format!("{program} runs whatever {package} is at that time; name it by its digest")
+        }),
+        false => (!is_pinned(package)).then(|| {
+            format!("{program} runs whatever version of {package} is the newest; name one")
+        }),
     }
 }
 

@@ -14,6 +14,8 @@ mod process;
 mod said;
 mod talk;
 
+pub(crate) use command::unpinned;
+
 use std::cell::RefCell;
 use std::time::Instant;
 

@@ -14,7 +14,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::host::hosts_in;
-use super::package::{base, is_of_open_image, is_package, names, packages, without_quotes};
+use super::package::{Kind, base, is_of_open_image, is_package, names, packages, without_quotes};
 use crate::config::StdioEndpoint;
 use crate::config::program::{follows_directory, follows_project};
 
@@ -126,9 +126,11 @@ impl Command {
     /// that runs such.
     fn runs_package(&self, rule: &[String], search: &Search<'_>) -> bool {
         let Some((kind, wanted)) = packages(rule) else { return false };
-        let Some(wanted) = wanted.first() else { return false };
+        // Of the words for an image each may be it.
+        let count = if kind == Kind::Image { wanted.len() } else { 1 };
+        let is_wanted = |name: &str| wanted.iter().take(count).any(|it| is_package(kind, it, name));
         let texts = || self.words.iter().chain(&self.variables);
-        if !texts().flat_map(|text| names(text)).any(|name| is_package(kind, wanted, &name)) {
+        if !texts().flat_map(|text| names(text)).any(|name| is_wanted(&name)) {
             return false;
         }
         let files: Vec<File> =

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use crate::config::container::images;
+
 /// Where packages are from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -55,7 +57,8 @@ const RUNNERS: &[(&[&str], Kind)] = &[
 ];
 
 /// The words that name packages in a command line that runs some; `None` when it does not. Every
-/// word that is no option may be one: which it is depends on the options before it.
+/// word that is no option may be one: which it is depends on the options before it. Those of images
+/// are known.
 pub(super) fn packages(words: &[String]) -> Option<(Kind, Vec<&str>)> {
     let (program, args) = words.split_first()?;
     let program = base(program);
@@ -67,6 +70,15 @@ pub(super) fn packages(words: &[String]) -> Option<(Kind, Vec<&str>)> {
         is_runner.then_some((*kind, actions.len()))
     })?;
     let mut actions = rest;
+    if kind == Kind::Image {
+        // Options of the engine itself may stand before the action.
+        let is_action = |word: &&str| {
+            actions -= usize::from(0 < actions && !word.starts_with('-'));
+            0 < actions
+        };
+        let behind = args.by_ref().skip_while(is_action).skip(1).filter(|word| *word != "*");
+        return Some((kind, images(behind.collect::<Vec<_>>().into_iter())));
+    }
     let named = args.by_ref().filter_map(|word| match word.strip_prefix('-') {
         None if 0 < actions => {
             actions -= 1;
@@ -196,6 +208,10 @@ mod tests {
         check("npm install p", &[]);
         check("uv tool run --from p==1 x", &["p==1", "x"]);
         check("node p", &[]);
+        check("docker run -i --name x -v /a:/b mcp/time stdio", &["mcp/time"]);
+        check("docker --debug container run --rm mcp/time *", &["mcp/time"]);
+        check("podman run --brand-new x mcp/time", &["x", "mcp/time"]);
+        check("docker run *", &[]);
     }
 
     #[test]
