@@ -12,7 +12,7 @@ use std::thread;
 use rustls::ServerConfig;
 
 use crate::encrypted::{self, Authority, Times};
-use crate::support::{LIMIT, Outcome, Scratch, run};
+use crate::support::{LIMIT, Outcome, Scratch, answer, run};
 
 /// What is answered at each path, as it goes over the wire.
 type Pages = Arc<Mutex<HashMap<String, String>>>;
@@ -47,12 +47,7 @@ impl Domain {
 
     /// Publishes a document.
     pub(crate) fn publish(&self, path: &str, status: &str, text: &str) {
-        let length = text.len();
-        let page = format!(
-            "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nConnection: close\r\n\
-             Content-Length: {length}\r\n\r\n{text}"
-        );
-        self.pages.lock().unwrap().insert(path.to_owned(), page);
+        self.pages.lock().unwrap().insert(path.to_owned(), answer(status, text));
     }
 
     /// Lets a command see it beside what listens on this machine.
@@ -77,6 +72,6 @@ fn serve(mut client: TcpStream, config: Arc<ServerConfig>, pages: &Pages) -> Res
     encrypted::answer_once(client, config, |head| {
         let path = head.split(' ').nth(1).unwrap_or_default();
         let page = pages.lock().unwrap().get(path).cloned();
-        page.unwrap_or_else(|| "HTTP/1.1 404 -\r\nContent-Length: 0\r\n\r\n".to_owned())
+        page.unwrap_or_else(|| answer("404 Not Found", "{}"))
     })
 }

@@ -187,6 +187,9 @@ fn of_verdict(verdict: Result<Verified, Refusal>) -> Finding {
             excerpt(&by.identity),
             excerpt(&by.issuer)
         )),
+        Ok(Verified { signer: Signer::DidWeb { did, publishes: false, .. }, .. }) => {
+            Finding::pass(format!("signed by {did}; the identifier of the entry names no domain"))
+        }
         Ok(Verified { signer, .. }) => Finding::pass(format!("signed by {signer}")),
         Err(refusal @ Refusal::NotBuilt) => Finding::unknown(refusal.to_string(), Need::Newer),
         // It may be good for those who trust other authorities.
