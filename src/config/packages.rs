@@ -194,10 +194,7 @@ const FLAGS: &[&str] = &[
 impl Runner {
     /// The runner that a command line begins with, under whatever name `program` is started, and the
     /// words that are not its own.
-    pub fn of<'a, 'w>(
-        program: &str,
-        args: &'a [&'w str],
-    ) -> Option<(&'static Runner, Vec<&'w str>)> {
+    pub fn of<'w>(program: &str, args: &[&'w str]) -> Option<(&'static Runner, Vec<&'w str>)> {
         RUNNERS.iter().find_map(|runner| {
             let (name, actions) = runner.words.split_first()?;
             let mut actions = actions.iter().peekable();

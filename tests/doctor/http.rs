@@ -307,6 +307,8 @@ fn faults_of_guards_are_found() {
     check(kind, "metadata of another", "auth-metadata", "fail");
     check(kind, "no issuer", "auth-metadata", "fail");
     check(kind, "another issuer", "auth-metadata", "fail");
+    check(kind, "an issuer with a slash more", "auth-metadata", "fail");
+    check_all(kind, "an issuer with the slash of the root", &[]);
     check(kind, "no S256", "auth-metadata", "fail");
     check(kind, "takes tokens in the URL", "auth-query", "fail");
     check(kind, "repeats the token", "leak", "fail");

@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 use http::HeaderMap;
 use mcpmini::net::{
     Address, Certificate, Lanes, Proxy, ProxyAddress, ProxyVariables, Request, Settings, Tls,
+    Unseen,
 };
 use mcpmini::protocol::jsonrpc::Limits;
 use mcpmini::protocol::message::Fault;
@@ -292,12 +293,34 @@ fn certificates_are_checked_and_the_reason_is_told() {
 
     let address = Address::parse(&format!("https://localhost:{}/", server.port)).unwrap();
     let settings = Settings::default();
-    let seen = mcpmini::reactor::block_on(Certificate::of(&address, &settings)).unwrap();
+    let seen =
+        mcpmini::reactor::block_on(Certificate::of(&address, &settings, settings.connect_timeout))
+            .unwrap();
     // It was made a moment ago, for two days.
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
     let left = seen.not_after - i64::try_from(now).unwrap();
     assert!((47 * 3600..=48 * 3600).contains(&left), "{left}");
     assert!(seen.not_before < seen.not_after - 47 * 3600);
+}
+
+/// Each byte comes in time, and all of them never.
+#[test]
+fn a_certificate_is_waited_for_as_a_whole() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("https://{}/", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        // The head of a long record of a handshake (RFC 8446, section 5.1).
+        let mut sent = stream.write_all(&[0x16, 3, 3, 0x40, 0]);
+        while sent.is_ok() {
+            std::thread::sleep(Duration::from_millis(50));
+            sent = stream.write_all(&[0]);
+        }
+    });
+    let (address, patience) = (Address::parse(&address).unwrap(), Duration::from_millis(300));
+    let settings = Settings::default();
+    let seen = mcpmini::reactor::block_on(Certificate::of(&address, &settings, patience));
+    assert_eq!(seen, Err(Unseen::Late(patience)));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::protocol::mask;
 pub(super) const CHECKS: &[Check<Runs>] = &[Check {
     id: "stdio-command",
     title: "the command runs what it names: no shell script, no more rights, a fixed version",
-    clause: "MCP Security Best Practices, Local MCP Server Compromise",
+    clause: "MCP 2026-07-28, Security Best Practices, Local MCP Server Compromise",
     fix: "Name the program and its arguments without a shell, without sudo, and a package with \
           its version (npx -y PACKAGE@1.2.3), an image with its digest (docker run \
           IMAGE@sha256:...).",

@@ -5,7 +5,8 @@
 //! that is denied is denied wherever it is named: as an argument, in the text of a script, in a
 //! variable that is set for the command, by whatever path or link. That refuses rather too much than
 //! too little; it cannot see a copy of the program, nor what a script puts together. For who must be
-//! sure there are rules that allow.
+//! sure there are rules that allow. Of a package that is fetched from a place nobody can tell which one
+//! it is, so where one is denied it is taken for that.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -135,13 +136,12 @@ impl Command {
         let scripts = scripts.filter(|words| 1 < words.len());
         [self.words.clone()].into_iter().chain(scripts).find_map(|words| {
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
-            let found = (0..words.len()).find_map(|at| {
+            (0..words.len()).find_map(|at| {
                 let (program, args) = (words[at], &words[at + 1..]);
                 let file = || Some(self.file(program, &self.path)?.name);
                 let by_name = nameless(kind, base(program), args);
                 by_name.or_else(|| nameless(kind, &file()?, args)).map(str::to_owned)
-            });
-            found
+            })
         })
     }
 

@@ -66,7 +66,7 @@ fn is_place(kind: Kind, word: &str) -> bool {
             let (name, version) = version_of(word);
             let version = version.trim_start_matches('@');
             let is_alias = version.starts_with("npm:");
-            let is_elsewhere = is_path(version) && !is_alias || version.contains('/') && !is_alias;
+            let is_elsewhere = !is_alias && (is_path(version) || version.contains('/'));
             is_file || is_path(name) || is_elsewhere || name.contains('/') && !name.starts_with('@')
         }
         Kind::Pypi => is_file || is_path(word) || word.contains('/'),
