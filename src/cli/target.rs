@@ -173,7 +173,7 @@ pub(super) fn check_options(run: &Run<'_>, server: &config::Server) -> Result<()
         ("--bearer-command", run.globals.bearer_command.is_some()),
     ];
     let credentials = credentials.iter().filter(|(_, given)| *given).map(|(flag, _)| *flag);
-    match credentials.chain(run.access.given()).next().filter(|_| !is_http) {
+    match credentials.chain(run.access.for_network()).next().filter(|_| !is_http) {
         None => Ok(()),
         Some(flag) => {
             let text = format!(

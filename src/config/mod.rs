@@ -9,6 +9,7 @@
 //! between the two steps, by whoever calls them.
 
 pub mod container;
+pub mod packages;
 pub mod program;
 pub mod quoting;
 pub mod steering;

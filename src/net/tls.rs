@@ -1,6 +1,8 @@
 //! Whom to trust on an encrypted connection, and who we are.
 
 use std::fmt;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use isahc::tls::{Identity, PrivateKey, TlsConfig, TrustStore};
@@ -113,20 +115,25 @@ impl Tls {
             None if self.ssl_cert_file.is_some() => "CA certificate file of SSL_CERT_FILE",
             None => "CA certificate file of the system",
         };
-        match std::fs::File::open(&path) {
+        match File::open(&path) {
             Ok(_) => Ok(path),
             Err(error) => Err(InvalidTls::Unreadable { what, path, reason: error.to_string() }),
         }
     }
 }
 
+/// The longest certificate or key that is read, in bytes. They are a few kilobytes.
+const LIMIT: u64 = 1 << 20;
+
 fn read(what: &'static str, path: &Path) -> Result<String, InvalidTls> {
-    let text = std::fs::read(path).map_err(|error| InvalidTls::Unreadable {
-        what,
-        path: path.to_owned(),
-        reason: error.to_string(),
-    })?;
-    Ok(String::from_utf8_lossy(&text).into_owned())
+    let unreadable = |reason| InvalidTls::Unreadable { what, path: path.to_owned(), reason };
+    let mut text = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(LIMIT + 1).read_to_end(&mut text));
+    match read {
+        Ok(length) if length as u64 <= LIMIT => Ok(String::from_utf8_lossy(&text).into_owned()),
+        Ok(_) => Err(unreadable(format!("it is longer than {LIMIT} bytes"))),
+        Err(error) => Err(unreadable(error.to_string())),
+    }
 }
 
 impl fmt::Display for InvalidTls {
@@ -175,6 +182,10 @@ mod tests {
         let missing = Tls { cacert: Some("/no/such/ca.pem".into()), ..Tls::default() };
         let error = missing.config().unwrap_err().to_string();
         assert!(error.starts_with("cannot read the CA certificate file /no/such/ca.pem: "));
+
+        let endless = Tls { certificate: Some("/dev/zero".into()), ..Tls::default() };
+        let error = endless.config().unwrap_err().to_string();
+        assert!(error.ends_with("/dev/zero: it is longer than 1048576 bytes"), "{error}");
 
         let directory = std::env::temp_dir();
         let key = directory.join(format!("mcpmini-encrypted-key-{}.pem", std::process::id()));

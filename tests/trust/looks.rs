@@ -358,7 +358,7 @@ fn a_list_that_does_not_come_is_told_to_be_the_reason() {
     let told = "the tools were asked for, to hold \"go\" to what was accepted";
     assert!(outcome.err.contains(told), "{}", outcome.err);
     assert!(outcome.err.contains("MCPMINI_TRUST=off"), "{}", outcome.err);
-    let off = run(scratch.mcpmini(words).env("MCPMINI_TRUST", "off"));
+    let off = run(scratch.mcpmini(&words[..4]).env("MCPMINI_TRUST", "off"));
     assert_eq!((off.code, &*off.out), (0, "done\n"));
 }
 

@@ -197,6 +197,57 @@ fn of_a_file_that_is_many_programs_one_is_denied() {
 }
 
 #[test]
+fn a_denied_package_is_denied_in_every_spelling() {
+    let spellings = [
+        "npx -pevil run",
+        "npx -yp evil run",
+        "npm exec --package=evil -- run",
+        "npm x evil@2",
+        "pnpm dlx evil",
+        "pnpm --package=evil dlx run",
+        "yarn dlx -p evil run",
+        "bunx -p evil run",
+        "bun x evil",
+        "deno run -A npm:evil@1/bin",
+    ];
+    check(r#"["npx", "-y", "evil", "*"]"#, &spellings, &["npx -pfine run", "deno run npm:fine"]);
+    let spellings = [
+        "uvx --from=evil==2 run",
+        "uvx evil@latest",
+        "uv tool run evil[cli]",
+        "uvx -wevil fine",
+        "pipx run --spec=evil run",
+        "uvx https://files.pythonhosted.org/packages/1/evil-1.0-py3-none-any.whl",
+    ];
+    check(r#"["uvx", "evil", "*"]"#, &spellings, &["uvx --from=fine evil-2"]);
+}
+
+/// What is at a place may be that package, or any.
+#[test]
+fn what_does_not_say_which_package_it_is_may_be_a_denied_one() {
+    let places = [
+        "npx github:user/repository",
+        "env npx -y https://host.example/server.tgz",
+        "sh -c 'exec npx user/repository'",
+        "DIR/other/harmless-npx ./server",
+        "bunx fine@git+https://host.example/server",
+        "deno run https://host.example/mod.ts",
+    ];
+    let others = ["npx fine https://host.example/mcp ./data", "uvx --from git+https://h/x x"];
+    check(r#"["npx", "-y", "evil"]"#, &places, &others);
+    check(
+        r#"["uvx", "evil"]"#,
+        &["uvx --from git+https://h.example/x x", "uv run --with ./x server.py"],
+        &["uv run server.py", "npx ./server", "uvx fine /data"],
+    );
+    check(r#"["node", "evil.js"]"#, &[], &places);
+    let scratch = home("[[deny]]\ncommand = [\"npx\", \"-y\", \"evil\"]\n");
+    let told = run(&mut scratch.mcpmini(["policy", "check", "exec:npx github:user/server"]));
+    let why = "it runs what is at github:user/server, which may be any package";
+    assert!(told.code == 8 && told.out.contains(why), "{told:?}");
+}
+
+#[test]
 fn a_denied_package_is_denied_whoever_runs_it() {
     let refused = [
         "npx -y evil-server",

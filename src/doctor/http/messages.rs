@@ -26,7 +26,7 @@ pub(super) const CHECKS: &[Check<Site>] = &[
     Check {
         id: "nosniff",
         title: "browsers are told not to guess what answers are",
-        clause: "Fetch, section 3.6, X-Content-Type-Options",
+        clause: "Fetch, X-Content-Type-Options header",
         fix: "Send X-Content-Type-Options: nosniff with every answer.",
         run: |site| Box::pin(async { nosniff(site) }),
     },

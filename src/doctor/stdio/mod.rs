@@ -10,6 +10,7 @@
 
 mod command;
 mod ending;
+mod family;
 mod process;
 mod said;
 mod talk;

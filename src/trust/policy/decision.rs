@@ -174,7 +174,7 @@ impl Rules {
         self.deny.iter().enumerate().find_map(|(index, (line, what))| {
             let why = match what.hit(subject) {
                 Hit::No => return None,
-                Hit::Yes => what.to_string(),
+                Hit::Yes => what.why(subject),
                 Hit::Unknown => format!("{what}; {}", unknown(subject)),
             };
             Some(Said { line: Some(*line), ..said(false, Rule::Deny(index + 1), why) })

@@ -234,6 +234,17 @@ impl Match {
         }
     }
 
+    /// What it says, and what cannot be told of a server that it hits, for people.
+    pub(super) fn why(&self, subject: &Subject<'_>) -> String {
+        match (&self.command, &subject.place) {
+            (Some(words), Place::Command(command)) => match command.why_not_told(words) {
+                Some(why) => format!("{self}; {why}"),
+                None => self.to_string(),
+            },
+            _ => self.to_string(),
+        }
+    }
+
     /// Whether what the server and its card claim to be is what is meant.
     fn meets_claims(&self, subject: &Subject<'_>) -> bool {
         let is_host = |text: &String| {
