@@ -16,8 +16,8 @@ use crate::NURSERY;
 use crate::nursery::PAGE;
 
 /// How much of the stack, and how much memory for small blocks, the shortest call takes, in bytes.
-const STACK: usize = 28 << 10;
-const BLOCKS: usize = 48 << 10;
+const STACK: usize = 32 << 10;
+const BLOCKS: usize = 44 << 10;
 
 /// The C library calls this.
 #[unsafe(no_mangle)]

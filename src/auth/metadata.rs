@@ -109,7 +109,7 @@ pub fn resource_locations(server: &Address) -> Vec<String> {
 /// for both, and nobody else can; any other difference (a path, a port, a letter's case) could be
 /// another party. From here on the text of the metadata counts, to the letter: an answer's `iss`
 /// is held against it (RFC 9207), and credentials are kept under it.
-pub(super) fn is_named(issuer: &str, named: &str) -> bool {
+pub fn is_named(issuer: &str, named: &str) -> bool {
     let [left, right] = [issuer, named].map(|text| text.strip_suffix('/').unwrap_or(text));
     let has_path = left.split_once("://").is_none_or(|(_, rest)| rest.contains('/'));
     issuer == named || (!has_path && left == right)

@@ -47,7 +47,7 @@ pub use brake::Brake;
 pub use browser::open as open_page;
 pub use error::{AuthError, DiscoveryError, IssuerError};
 pub use jose::Algorithm;
-pub use metadata::{is_resource_of, resource_locations, server_locations};
+pub use metadata::{is_named, is_resource_of, resource_locations, server_locations};
 pub use options::{Assertion, Grant, IdentityProvider, Options};
 pub use person::{How, Notice, Person};
 pub use records::TokenRecord;

@@ -7,6 +7,8 @@ use std::path::Path;
 use aws_lc_rs::hmac;
 
 use crate::config::{Endpoint, Server};
+use crate::env::Secret;
+use crate::protocol::sorting::sort_by;
 use crate::store::{self, Guard};
 
 /// The length of the salt, in bytes.
@@ -48,7 +50,8 @@ impl Context {
             }
             Endpoint::Http(endpoint) => {
                 let mut headers: Vec<_> = endpoint.headers.iter().collect();
-                headers.sort_by_key(|(name, _)| name.to_ascii_lowercase());
+                let name = |(name, _): &(String, Secret)| name.to_ascii_lowercase();
+                sort_by(&mut headers, |one, other| name(one).cmp(&name(other)));
                 for (name, value) in headers {
                     add(name.to_ascii_lowercase().as_bytes());
                     add(value.expose().as_bytes());

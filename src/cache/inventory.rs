@@ -8,6 +8,7 @@ use super::lists::{FOLDER, Lists};
 use crate::config::Digest;
 use crate::protocol::jsonrpc::scan;
 use crate::protocol::method;
+use crate::protocol::sorting::sort_by;
 use crate::store;
 
 /// A list that is remembered.
@@ -57,7 +58,7 @@ impl Lists {
                 })
             })
             .collect();
-        entries.sort_by(|a, b| (&a.folder, a.method).cmp(&(&b.folder, b.method)));
+        sort_by(&mut entries, |a, b| (&a.folder, a.method).cmp(&(&b.folder, b.method)));
         entries
     }
 

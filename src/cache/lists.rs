@@ -15,6 +15,7 @@ use super::context::Context;
 use crate::config::{Digest, Endpoint, Server};
 use crate::env::Env;
 use crate::protocol::jsonrpc::scan;
+use crate::protocol::sorting::sort;
 use crate::protocol::{Revision, json};
 use crate::store::{self, Guard};
 
@@ -140,8 +141,9 @@ impl Lists {
             return;
         }
         // Most answers that are good for no time are the same each time: that spares the write.
-        let known = if ttl.is_zero() { self.read(key, scope, now) } else { None };
-        if known.is_some_and(|known| !known.is_fresh && known.pages == pages) {
+        let path = self.path(key, scope).filter(|_| ttl.is_zero());
+        let known = path.and_then(|path| self.entry(&path));
+        if known.is_some_and(|(head, known)| head.ttl == 0 && known == pages) {
             return;
         }
         // An older answer could have another scope, and would be found first.
@@ -161,9 +163,9 @@ impl Lists {
                 Some((entry.metadata().ok()?.modified().ok()?, entry.path()))
             })
             .collect();
-        files.sort();
+        sort(&mut files);
         let found =
-            files.iter().rev().filter_map(|(_, path)| self.entry(path)).find(|(_, pages)| {
+            files.iter().rev().filter_map(|(_, path)| self.valid_entry(path)).find(|(_, pages)| {
                 pages.first().is_some_and(|page| scan::member(page, member).is_some())
             });
         found.map(|(_, pages)| pages)
@@ -196,12 +198,18 @@ impl Lists {
 
     /// Reads an entry: when it was received, how long it is good, and its pages.
     pub(super) fn load(&self, path: &Path) -> Option<(SystemTime, Duration, Vec<String>)> {
-        let (head, pages) = self.entry(path)?;
+        let (head, pages) = self.valid_entry(path)?;
         let received = SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(head.received))?;
         Some((received, Duration::from_millis(head.ttl).min(LONGEST), pages))
     }
 
-    /// Reads an entry: its head, and its pages.
+    /// Reads an entry whose pages are JSON.
+    fn valid_entry(&self, path: &Path) -> Option<(Head, Vec<String>)> {
+        let is_json = |page: &String| json::validate(page).is_ok();
+        self.entry(path).filter(|(_, pages)| pages.iter().all(is_json))
+    }
+
+    /// Reads an entry: its head, and its pages, which may be anything.
     fn entry(&self, path: &Path) -> Option<(Head, Vec<String>)> {
         let guard = Guard::Everybody { user: self.user };
         let text = store::read_text(path, ENTRY_LIMIT as u64, guard).ok()??;
@@ -213,7 +221,6 @@ impl Lists {
         let mut pages = Vec::new();
         for length in &head.pages {
             let (page, after) = rest.split_at_checked(*length)?;
-            json::validate(page).ok()?;
             pages.push(page.to_owned());
             rest = after;
         }

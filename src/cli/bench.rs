@@ -24,6 +24,7 @@ use crate::protocol::json::Json;
 use crate::protocol::method;
 use crate::protocol::params::Members;
 use crate::protocol::session;
+use crate::protocol::sorting::sort;
 
 /// How many calls are made.
 const CALLS: usize = 100;
@@ -80,14 +81,14 @@ async fn measure(
     let start = Instant::now();
     loop {
         let goes_on = begun < wanted && stopped.is_none();
-        if goes_on && flights.is_empty() && contact.watcher.consent.holds(&bench.tool) {
+        if goes_on && flights.is_empty() && contact.watcher.consent.holds() {
             // The server was lost, or the last look is long ago: it may be another one now.
             contact.admit_tool(&bench.tool).await?;
             looks_in_vain += 1;
         }
-        let is_held = contact.watcher.consent.holds_meanwhile(&bench.tool);
+        let is_held = contact.watcher.consent.holds_meanwhile();
         while begun < wanted && flights.len() < jobs && stopped.is_none() && !is_held {
-            let terms = Terms { connection: contact.bond(&bench.tool), ..Terms::default() };
+            let terms = Terms { connection: contact.bond(), ..Terms::default() };
             flights.begin_on((begun, Instant::now()), request.clone(), terms);
             begun += 1;
         }
@@ -192,7 +193,7 @@ impl Tally {
     /// The latencies in milliseconds, by their names; none when no call was answered.
     fn milliseconds(&self) -> Vec<(&'static str, f64)> {
         let mut sorted = self.latencies.clone();
-        sorted.sort_unstable();
+        sort(&mut sorted);
         let shares = SHARES.iter().map(|(name, share)| (*name, percentile(&sorted, *share)));
         let all = shares.chain([("max", sorted.last().copied())]);
         all.filter_map(|(name, latency)| Some((name, latency?.as_secs_f64() * 1e3))).collect()

@@ -33,24 +33,26 @@ impl Catalog {
         let is_changed = contact.watcher.changes.contain(method::LIST_TOOLS);
         let pages = listing::recall(contact, method::LIST_TOOLS).filter(|_| !is_changed);
         let Some((pages, revision)) = pages.zip(contact.known_revision()) else { return Ok(None) };
+        let texts = texts(&pages);
+        let catalog = Catalog { remembered: true, ..Catalog::read(contact, &texts, revision) };
         let consent = &mut contact.watcher.consent;
         if consent.wants_tools() {
-            if consent.is_missed_in(texts(&pages)) {
+            if consent.misses(|name| catalog.lists(name)) {
                 // It may be there again. The server is asked before it counts as removed.
                 return Ok(None);
             }
             consent.begin_look(None);
-            consent.note_tools(texts(&pages), None);
+            consent.note_tools(&texts, None)?;
             consent.check()?;
         }
-        Ok(Some(Catalog { remembered: true, ..Catalog::read(contact, &pages, revision) }))
+        Ok(Some(catalog))
     }
 
     /// The tools as they were when the server was last asked, good or not; `None` when nobody has
     /// asked, or what it said is gone.
     pub(super) fn stored(contact: &Contact<'_>) -> Option<Catalog> {
         let (pages, revision) = listing::stored(contact, method::LIST_TOOLS)?;
-        Some(Catalog { remembered: true, ..Catalog::read(contact, &pages, revision) })
+        Some(Catalog { remembered: true, ..Catalog::read(contact, &texts(&pages), revision) })
     }
 
     /// The tools, as far as they are remembered, whose arguments go into headers as well, so that none
@@ -85,9 +87,12 @@ impl Catalog {
         let Some(revision) = contact.known_revision() else {
             return Err(Error::new(Exit::Bug, "a session without a revision has answered"));
         };
-        contact.watcher.consent.note_tools(texts(&pages), good_for);
+        let texts = texts(&pages);
+        contact.watcher.consent.note_tools(&texts, good_for)?;
         contact.watcher.consent.check()?;
-        Ok(Catalog::read(contact, &pages, revision))
+        let catalog = Catalog::read(contact, &texts, revision);
+        contact.run.go_on()?;
+        Ok(catalog)
     }
 
     /// The tools, remembered or asked for.
@@ -108,13 +113,13 @@ impl Catalog {
         contact: &mut Contact<'_>,
         name: &str,
     ) -> Result<Option<Catalog>, Error> {
-        if !contact.watcher.consent.holds(name) {
+        if !contact.watcher.consent.holds() {
             return Ok(None);
         }
         if contact.is_shared() {
             // Others may have asked already.
             contact.settle().await?;
-            if !contact.watcher.consent.holds(name) {
+            if !contact.watcher.consent.holds() {
                 return Ok(None);
             }
         }
@@ -125,7 +130,7 @@ impl Catalog {
         match Catalog::fetch(contact).await {
             Ok(catalog) => Ok(Some(catalog)),
             // What the tool is by now is for the caller to judge.
-            Err(_) if !contact.watcher.consent.holds(name) => Ok(None),
+            Err(_) if !contact.watcher.consent.holds() => Ok(None),
             Err(error) => Err(Catalog::unlooked(contact, name, error)),
         }
     }
@@ -134,7 +139,7 @@ impl Catalog {
     /// accepted.
     fn unlooked(contact: &Contact<'_>, name: &str, error: Error) -> Error {
         let consent = &contact.watcher.consent;
-        match consent.holds(name) || consent.doubts(name) && !listing::is_unlisted(&error) {
+        match consent.holds() || consent.doubts(name) && !listing::is_unlisted(&error) {
             true => consent.unlooked(Some(name), error),
             false => error,
         }
@@ -178,10 +183,20 @@ impl Catalog {
         self.tools.iter().find(|tool| tool.name == name)
     }
 
+    /// Whether there is a tool of that name, be it one that must not be called.
+    fn lists(&self, name: &str) -> bool {
+        self.named(name).is_some() || self.rejected(name).is_some()
+    }
+
+    /// The tool of that name that must not be called, and why.
+    fn rejected(&self, name: &str) -> Option<&(String, String)> {
+        self.rejected.iter().find(|(rejected, _)| rejected == name)
+    }
+
     /// Why there is no tool of that name.
     fn missing(&self, name: &str, contact: &Contact<'_>) -> Error {
         let server = contact.server.name.clone();
-        if let Some((_, why)) = self.rejected.iter().find(|(rejected, _)| rejected == name) {
+        if let Some((_, why)) = self.rejected(name) {
             let text = format!("the tool \"{name}\" must not be called: {why}");
             return Error::new(Exit::Protocol, text)
                 .phase(Phase::Request)
@@ -196,13 +211,15 @@ impl Catalog {
         }
     }
 
-    fn read(contact: &Contact<'_>, pages: &[Json], revision: &Revision) -> Catalog {
+    fn read(contact: &Contact<'_>, texts: &[&str], revision: &Revision) -> Catalog {
         let mut catalog = Catalog { tools: Vec::new(), rejected: Vec::new(), remembered: false };
         let mirrors = contact.is_http() && revision.mirrored_headers;
-        for page in pages {
-            for text in listing::items(page, method::LIST_TOOLS) {
-                catalog.add(contact, text, mirrors);
+        for text in texts {
+            // There may be very many. Nobody uses some of them.
+            if contact.run.is_over() {
+                return catalog;
             }
+            catalog.add(contact, text, mirrors);
         }
         catalog
     }
@@ -226,8 +243,8 @@ impl Catalog {
 }
 
 /// The tools of some pages, each as its JSON text.
-fn texts(pages: &[Json]) -> impl Iterator<Item = &str> + Clone {
-    pages.iter().flat_map(|page| listing::items(page, method::LIST_TOOLS))
+fn texts(pages: &[Json]) -> Vec<&str> {
+    pages.iter().flat_map(|page| listing::items(page, method::LIST_TOOLS)).collect()
 }
 
 /// The error for a call that was not sent because more had to be known about its tool first. Whatever

@@ -109,7 +109,8 @@ impl<'a> Contact<'a> {
         consent.strip(&mut server);
         consent.check_place(&server)?;
         target::check_options(run, &server)?;
-        let asked = Asked { server: &server, resolved, overrides };
+        let publisher = consent.publisher();
+        let asked = Asked { server: &server, resolved, overrides, publisher };
         policy::admit(run, policies, &asked)?;
         let mode = run.cache_mode();
         Ok(Contact {

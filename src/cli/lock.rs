@@ -46,13 +46,14 @@ pub(super) async fn run(
         let surveyed = surveyed.and_then(|()| contact.watcher.consent.check_all());
         let consent = &contact.watcher.consent;
         let (name, facets) = (consent.key.name.clone(), consent.current_for(&path));
+        let parts = consent.parts();
         if let Err(error) = surveyed {
             return contact.finish(Err(error)).await;
         }
         if let Some(signal) = contact.close().await {
             return Err(super::explain::interrupted(signal));
         }
-        let changed = file.set(&name, facets.clone());
+        let changed = file.set(&name, facets.clone(), parts);
         is_new |= changed;
         locked.push((name, facets, changed));
     }

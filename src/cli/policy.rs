@@ -11,11 +11,14 @@ use super::output::{self, Table};
 use super::run::Run;
 use super::signed;
 use super::target;
-use crate::config::{self, Endpoint, Entry, Overrides, Server, quoting};
+use crate::config::program::{follows_directory, follows_project};
+use crate::config::{self, Endpoint, Entry, HttpEndpoint, Overrides, Server, quoting};
+use crate::doctor;
 use crate::net::{self, Address, Source};
 use crate::protocol::json;
 use crate::protocol::message::Sent;
 use crate::protocol::params::Members;
+use crate::trust::pins::{Key, Store};
 use crate::trust::policy::{
     Asked, CrossDomain, Decision, LIST_LIMIT, Mode, Policies, PolicyError, Rule, store_list,
 };
@@ -35,6 +38,9 @@ pub(super) fn load<'r>(run: &'r Run<'_>) -> Result<&'r Policies, Error> {
 
 /// Lets a server pass that the policies admit. It is not started or contacted for that.
 pub(super) fn admit(run: &Run<'_>, policies: &Policies, asked: &Asked<'_>) -> Result<(), Error> {
+    if policies.is_empty() {
+        return Ok(());
+    }
     let see = format!("see: mcpmini policy check {}", quoting::quote(&asked.server.name));
     admit_or(run, policies, asked, &see)
 }
@@ -48,22 +54,12 @@ fn admit_or(
 ) -> Result<(), Error> {
     let (decisions, server) = (judge(run, policies, asked)?, asked.server);
     if let Some(decision) = decisions.iter().find(|decision| !decision.admits) {
-        return Err(refused(server, decision, hint));
+        return Err(refused(run, server, decision, hint));
     }
     for decision in decisions.iter().filter(|decision| decision.mode == Mode::Strict) {
         warn_of_caveat(run, decision);
     }
-    match decisions.iter().find(|decision| decision.by_signature && run.globals.insecure) {
-        None => Ok(()),
-        Some(decision) => {
-            let text = format!(
-                "the policy {} admits it for its signed card, and with --insecure anybody may answer",
-                place(decision)
-            );
-            let error = Error::new(Exit::Trust, text).phase(Phase::Trust).sent(Sent::No);
-            Err(error.server(server.name.clone()).hint("leave --insecure out"))
-        }
-    }
+    Ok(())
 }
 
 /// Tells what the rule that admits a server cannot see to.
@@ -113,7 +109,7 @@ pub(super) fn admit_entry(run: &Run<'_>, name: &str, entry: &Entry) -> Result<()
     match config::expand(&resolved, &overrides, run.env) {
         Ok(server) => {
             let (resolved, overrides) = (&resolved, &overrides);
-            let asked = Asked { server: &server, resolved, overrides };
+            let asked = Asked { server: &server, resolved, overrides, publisher: None };
             admit_or(run, policies, &asked, "nothing was written")
         }
         // A variable is not set now, or a program is not there yet.
@@ -128,11 +124,15 @@ pub(super) fn admit_entry(run: &Run<'_>, name: &str, entry: &Entry) -> Result<()
 
 /// What the policies say about a server.
 fn judge(run: &Run<'_>, policies: &Policies, asked: &Asked<'_>) -> Result<Vec<Decision>, Error> {
+    if policies.is_empty() {
+        return Ok(Vec::new());
+    }
+    let way = target::way(run, asked.server)?;
     let name = &asked.server.name;
-    policies.judge(asked, run.env).map_err(|error| failed(error).server(name.clone()))
+    policies.judge(asked, &way, run.env).map_err(|error| failed(error).server(name.clone()))
 }
 
-fn refused(server: &Server, decision: &Decision, hint: &str) -> Error {
+fn refused(run: &Run<'_>, server: &Server, decision: &Decision, hint: &str) -> Error {
     let text = format!(
         "the policy {} does not admit it: {}: {}",
         place(decision),
@@ -140,14 +140,64 @@ fn refused(server: &Server, decision: &Decision, hint: &str) -> Error {
         decision.why
     );
     let hint = match (&server.endpoint, decision.rule) {
-        (Endpoint::Http(endpoint), Rule::RequireSignature) if endpoint.socket.is_none() => format!(
-            "if its card is signed: mcpmini card verify {} --identity ID --issuer URL --remember",
-            quoting::quote(&endpoint.url)
-        ),
-        _ => hint.to_owned(),
+        (Endpoint::Http(endpoint), Rule::RequireSignature)
+            if endpoint.socket.is_none() && !decision.is_unproved =>
+        {
+            format!(
+                "if its card is signed: mcpmini card verify {} --identity ID --issuer URL --remember",
+                quoting::quote(&endpoint.url)
+            )
+        }
+        _ if decision.is_unproved && run.globals.insecure => "leave --insecure out".to_owned(),
+        _ => match allowing(run, server, decision) {
+            Some(table) => format!("{hint}; {}", how_to_allow(decision, &table)),
+            None => hint.to_owned(),
+        },
     };
     let error = Error::new(Exit::Trust, text).phase(Phase::Trust).sent(Sent::No);
     error.server(server.name.clone()).hint(hint)
+}
+
+/// The rule that would allow a server which a policy refuses only since none does, in TOML.
+fn allowing(run: &Run<'_>, server: &Server, decision: &Decision) -> Option<String> {
+    let of_kind = |kind: &str, lines: &[String]| {
+        format!("[[allow]]\nkind = \"{kind}\"\n{}", lines.join("\n"))
+    };
+    let is_unsigned = match decision.rule {
+        Rule::Mode if !decision.admits => false,
+        Rule::RequireSignature if !decision.admits => true,
+        _ => return None,
+    };
+    match &server.endpoint {
+        Endpoint::Stdio(endpoint) => {
+            let program = endpoint.program.to_str()?.to_owned();
+            let words = [vec![program], endpoint.args.clone()].concat();
+            let cwd = endpoint.cwd.as_ref().or(run.env.cwd.as_ref());
+            let cwd = cwd.filter(|_| follows_directory(&words) || follows_project(&words));
+            let is_relative = words[0].contains('/') && !words[0].starts_with('/');
+            // Such words a rule cannot have, or they mean more in it.
+            if is_relative || words.iter().any(|word| word == "*") {
+                return None;
+            }
+            let mut lines = vec![format!("command = {}", json::strings(&words))];
+            lines.extend(cwd.map(|cwd| format!("cwd = {}", json::string(&cwd.to_string_lossy()))));
+            Some(of_kind("command", &lines))
+        }
+        Endpoint::Http(HttpEndpoint { socket: Some(path), .. }) => {
+            let path = json::string(&path.to_string_lossy());
+            Some(of_kind("socket", &[format!("path = {path}")]))
+        }
+        Endpoint::Http(_) if is_unsigned => None,
+        Endpoint::Http(endpoint) => {
+            let host = Address::parse(&endpoint.url).ok()?;
+            Some(of_kind("host", &[format!("hosts = [{}]", json::string(host.host()))]))
+        }
+    }
+}
+
+/// What to do with the rule that would allow a server.
+fn how_to_allow(decision: &Decision, table: &str) -> String {
+    format!("to allow it, add to {}:\n{table}", decision.path.display())
 }
 
 /// Where a rule stands: `FILE:LINE`.
@@ -196,15 +246,35 @@ fn check(run: &Run<'_>, word: &str) -> Result<Exit, Error> {
     let resolved = config::resolve(word, run.env, &overrides).map_err(explain::config)?;
     let server = config::expand(&resolved, &overrides, run.env).map_err(explain::config)?;
     run.redaction.know_server(&server);
-    let asked = Asked { server: &server, resolved: &resolved, overrides: &overrides };
+    let key = Key::of(&resolved, &overrides, run.env);
+    // What cannot be read is told when the server is used.
+    let record = Store::new(run.env).load(&key).ok().flatten();
+    let publisher = record.as_ref().and_then(|record| record.accepted.publisher.as_ref());
+    let asked = Asked { server: &server, resolved: &resolved, overrides: &overrides, publisher };
     let decisions = judge(run, load(run)?, &asked)?;
     let admitted = decisions.iter().all(|decision| decision.admits);
+    let open = unpinned(&server);
     match run.settings.output {
-        Format::Json => output::write_line(run, &as_json(&server, admitted, &decisions))?,
+        Format::Json => {
+            let text = as_json(run, &server, admitted, &decisions, open.as_deref());
+            output::write_line(run, &text)?;
+        }
         _ => print(run, &decisions)?,
     }
     decisions.iter().for_each(|decision| warn_of_caveat(run, decision));
+    // A caveat says it already.
+    let open = open.filter(|_| decisions.iter().all(|decision| decision.caveat.is_none()));
+    open.iter().for_each(|open| run.warn(open));
+    let tables = decisions.iter().filter_map(|it| Some((it, allowing(run, &server, it)?)));
+    tables.for_each(|(decision, table)| run.warn(&how_to_allow(decision, &table)));
     Ok(if admitted { Exit::Ok } else { Exit::Trust })
+}
+
+/// What of a command is another thing tomorrow: a package without a version, an image without a hash.
+fn unpinned(server: &Server) -> Option<String> {
+    let Endpoint::Stdio(endpoint) = &server.endpoint else { return None };
+    let program = endpoint.program.to_string_lossy();
+    doctor::unpinned(program.rsplit('/').next().unwrap_or_default(), &endpoint.args)
 }
 
 fn print(run: &Run<'_>, decisions: &[Decision]) -> Result<(), Error> {
@@ -223,7 +293,13 @@ fn print(run: &Run<'_>, decisions: &[Decision]) -> Result<(), Error> {
     table.finish()
 }
 
-fn as_json(server: &Server, admitted: bool, decisions: &[Decision]) -> String {
+fn as_json(
+    run: &Run<'_>,
+    server: &Server,
+    admitted: bool,
+    decisions: &[Decision],
+    open: Option<&str>,
+) -> String {
     let truth = |truth: bool| if truth { "true" } else { "false" };
     let decisions = decisions.iter().map(|decision| {
         let mut members = Members::new();
@@ -244,6 +320,9 @@ fn as_json(server: &Server, admitted: bool, decisions: &[Decision]) -> String {
         if let Some(caveat) = decision.caveat {
             members.push("caveat", &json::string(caveat));
         }
+        if let Some(table) = allowing(run, server, decision) {
+            members.push("allow", &json::string(&table));
+        }
         members.finish()
     });
     let decisions = decisions.collect::<Vec<_>>().join(",");
@@ -251,6 +330,9 @@ fn as_json(server: &Server, admitted: bool, decisions: &[Decision]) -> String {
     members.push("server", &json::string(&server.name));
     members.push("admitted", truth(admitted));
     members.push("decisions", &format!("[{decisions}]"));
+    if let Some(open) = open {
+        members.push("unpinned", &json::string(open));
+    }
     members.finish()
 }
 

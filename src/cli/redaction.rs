@@ -18,6 +18,7 @@ use crate::env::Secret;
 use crate::protocol::json;
 use crate::protocol::jsonrpc::scan;
 use crate::protocol::mask::{self, Author, MASK};
+use crate::protocol::sorting::sort_by;
 
 use super::args::Command;
 use super::errors::Error;
@@ -213,7 +214,7 @@ impl Known {
                 replacements.push((word.to_owned(), masked.into_owned()));
             }
         }
-        replacements.sort_by_key(|(secret, _)| std::cmp::Reverse(secret.len()));
+        sort_by(&mut replacements, |(one, _), (other, _)| other.len().cmp(&one.len()));
         Rc::clone(self.replacements.insert(replacements.into()))
     }
 }

@@ -187,11 +187,17 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Ends work that waits for nobody when the run is over.
+    pub(super) fn go_on(&self) -> Result<(), Error> {
+        self.over().map_or(Ok(()), Err)
+    }
+
     fn is_late(&self) -> bool {
         self.deadline.is_some_and(|deadline| deadline <= Instant::now())
     }
 
     /// Says something that people may want to know, once.
+    #[cold]
     pub(super) fn warn(&self, message: &str) {
         if let Some(line) = self.warnings.line(message) {
             self.say(&line);
@@ -204,6 +210,7 @@ impl<'a> Run<'a> {
     }
 
     /// Says something only when asked for with `-v`.
+    #[cold]
     pub(super) fn remark(&self, message: &str) {
         if 0 < self.globals.verbose {
             self.say_foreign(&format!("mcpmini: {message}\n"));

@@ -13,6 +13,7 @@ use crate::env::Secret;
 use crate::net;
 use crate::protocol::message::Sent;
 use crate::transport::{http, stdio};
+use crate::trust::policy::Way;
 
 /// The server, and how it is reached. `token` is the one that was given for it.
 pub(super) fn server(
@@ -88,6 +89,18 @@ fn http(
     })
 }
 
+/// How a server is reached, as policies see it.
+pub(super) fn way(run: &Run<'_>, server: &config::Server) -> Result<Way, Error> {
+    let Endpoint::Http(endpoint) = &server.endpoint else { return Ok(Way::default()) };
+    let address = net::Address::parse(&endpoint.url).ok().filter(|_| endpoint.socket.is_none());
+    let Some(address) = address else { return Ok(Way::default()) };
+    let settings = network(run, &server.name)?;
+    let detours = settings.detours(&address).map_err(|error| {
+        Error::new(Exit::Config, error.to_string()).phase(Phase::Config).sent(Sent::No)
+    })?;
+    Ok(Way { detours, insecure: settings.tls.insecure })
+}
+
 /// How the network is reached, whatever is there. `name` is what the trace calls it.
 pub(super) fn network(run: &Run<'_>, name: &str) -> Result<net::Settings, Error> {
     let globals = run.globals;
@@ -160,7 +173,7 @@ pub(super) fn check_options(run: &Run<'_>, server: &config::Server) -> Result<()
         ("--bearer-command", run.globals.bearer_command.is_some()),
     ];
     let credentials = credentials.iter().filter(|(_, given)| *given).map(|(flag, _)| *flag);
-    match credentials.chain(run.access.given()).next().filter(|_| !is_http) {
+    match credentials.chain(run.access.for_network()).next().filter(|_| !is_http) {
         None => Ok(()),
         Some(flag) => {
             let text = format!(

@@ -7,7 +7,9 @@ use jsonc_parser::ast::{Object, Value};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
+use crate::protocol::canonical::by_utf16;
 use crate::protocol::json;
+use crate::protocol::sorting::sort_by;
 
 /// A SHA-256 hash. It is written as `sha256:` and 64 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -21,21 +23,23 @@ impl Digest {
 
     /// The 64 hexadecimal digits.
     pub fn hex(&self) -> String {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let mut hex = String::with_capacity(2 * self.0.len());
-        for byte in self.0 {
-            hex.push(char::from(DIGITS[usize::from(byte >> 4)]));
-            hex.push(char::from(DIGITS[usize::from(byte & 15)]));
-        }
-        hex
+        digits(&self.0)
     }
 
     /// The first 32 of them: 128 bits are enough to tell files apart.
     pub fn short(&self) -> String {
-        let mut hex = self.hex();
-        hex.truncate(32);
-        hex
+        digits(&self.0[..16])
     }
+}
+
+fn digits(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut digits = vec![0; 2 * bytes.len()];
+    for (pair, byte) in digits.chunks_exact_mut(2).zip(bytes) {
+        pair[0] = DIGITS[usize::from(byte >> 4)];
+        pair[1] = DIGITS[usize::from(byte & 15)];
+    }
+    String::from_utf8(digits).expect("digits are ASCII")
 }
 
 impl fmt::Display for Digest {
@@ -63,9 +67,14 @@ impl FromStr for Digest {
         if hex.len() != 2 * bytes.len() {
             return Err(NotADigest);
         }
-        let value = |digit: u8| char::from(digit).to_digit(16).ok_or(NotADigest);
+        let value = |digit: u8| match digit {
+            b'0'..=b'9' => Ok(digit - b'0'),
+            b'a'..=b'f' => Ok(digit - b'a' + 10),
+            b'A'..=b'F' => Ok(digit - b'A' + 10),
+            _ => Err(NotADigest),
+        };
         for (byte, pair) in bytes.iter_mut().zip(hex.chunks_exact(2)) {
-            *byte = (value(pair[0])? << 4 | value(pair[1])?) as u8;
+            *byte = value(pair[0])? << 4 | value(pair[1])?;
         }
         Ok(Digest(bytes))
     }
@@ -109,7 +118,7 @@ pub(super) fn push_canonical(out: &mut String, value: &Value<'_>) {
 /// Appends the canonical text of an object.
 pub(super) fn push_canonical_object(out: &mut String, object: &Object<'_>) {
     let mut members: Vec<_> = object.properties.iter().collect();
-    members.sort_by(|a, b| a.name.as_str().encode_utf16().cmp(b.name.as_str().encode_utf16()));
+    sort_by(&mut members, |a, b| by_utf16(a.name.as_str(), b.name.as_str()));
     out.push('{');
     for (index, member) in members.iter().enumerate() {
         if index > 0 {

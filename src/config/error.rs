@@ -9,6 +9,7 @@ use super::problem::BadValue;
 use super::quoting::printable;
 use super::source::Layer;
 use super::word::WordError;
+use crate::protocol::sorting::sort;
 use crate::store::Fault;
 
 /// No server to contact.
@@ -222,7 +223,7 @@ fn unknown(
         return f.write_str("; no server is configured");
     }
     let mut names: Vec<_> = known.iter().map(|name| printable(name)).collect();
-    names.sort_unstable();
+    sort(&mut names);
     names.dedup();
     write!(f, "; there are {}", names.join(", "))
 }

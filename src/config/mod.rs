@@ -8,6 +8,8 @@
 //! Nothing is looked up, read or run for a server before it is known to be approved: that is asked
 //! between the two steps, by whoever calls them.
 
+pub mod container;
+pub mod packages;
 pub mod program;
 pub mod quoting;
 pub mod steering;

@@ -29,6 +29,7 @@ use ::http::StatusCode;
 use futures_lite::FutureExt;
 
 pub use self::finding::{Finding, Need, Verdict};
+pub(crate) use self::stdio::unpinned;
 use crate::env::Secret;
 use crate::protocol::message::Fault;
 use crate::protocol::revision::{Era, Revision};

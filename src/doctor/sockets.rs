@@ -3,6 +3,8 @@
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use crate::protocol::sorting::sort;
+
 /// The state of a socket that listens, in `/proc/net/tcp`.
 const LISTEN: &str = "0A";
 
@@ -36,7 +38,7 @@ pub(super) fn outward() -> Vec<IpAddr> {
     let interfaces = if_addrs::get_if_addrs().unwrap_or_default();
     let ips = interfaces.into_iter().filter(|it| it.is_oper_up()).map(|it| it.ip());
     let mut ips: Vec<IpAddr> = ips.filter(|ip| is_outward(*ip)).collect();
-    ips.sort_unstable();
+    sort(&mut ips);
     ips.dedup();
     ips.truncate(ADDRESSES);
     ips
@@ -58,41 +60,6 @@ pub(super) fn sockets_of(pid: u32) -> Option<Vec<u64>> {
         link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
     };
     Some(links.filter_map(number).collect())
-}
-
-/// The processes of a process group; `None` when the system does not tell.
-pub(super) fn processes_of_group(group: u32) -> Option<Vec<u32>> {
-    let entries = fs::read_dir("/proc").ok()?;
-    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
-    Some(pids.filter(|pid| group_of(*pid) == Some(group)).collect())
-}
-
-/// The processes of this user that have such an entry (`NAME=value`) in the environment that they
-/// were started with; `None` where the system does not tell.
-pub(super) fn processes_with(entry: &str) -> Option<Vec<u32>> {
-    let entries = fs::read_dir("/proc").ok()?;
-    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
-    let has_it = |pid: &u32| {
-        // Those of others cannot be read.
-        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environment.split(|byte| *byte == 0).any(|it| it == entry.as_bytes())
-    };
-    Some(pids.filter(|pid| group_of(*pid).is_some() && has_it(pid)).collect())
-}
-
-/// The group of a process that runs; `None` for one that has ended and waits for its parent.
-fn group_of(pid: u32) -> Option<u32> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name stands in parentheses and may hold anything.
-    let mut fields = stat.rsplit_once(") ")?.1.split(' ');
-    let (state, _parent, group) = (fields.next()?, fields.next()?, fields.next()?);
-    if state == "Z" { None } else { group.parse().ok() }
-}
-
-/// The name of a process, which is the same at every start, unlike its number.
-pub(super) fn name_of(pid: u32) -> String {
-    let name = fs::read_to_string(format!("/proc/{pid}/comm"));
-    name.map_or_else(|_| "a process without a name".to_owned(), |name| name.trim().to_owned())
 }
 
 /// Reads a line of `/proc/net/tcp` or `tcp6`.

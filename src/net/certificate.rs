@@ -16,6 +16,7 @@ use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, SignatureSch
 
 use super::{Address, Settings};
 use crate::protocol::rfc3339;
+use crate::reactor;
 
 /// What can be seen of a certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,8 +54,12 @@ impl fmt::Display for Unseen {
 }
 
 impl Certificate {
-    /// Connects to the server of an address and looks at its certificate.
-    pub async fn of(address: &Address, settings: &Settings) -> Result<Certificate, Unseen> {
+    /// Connects to the server of an address and looks at its certificate, all within that time.
+    pub async fn of(
+        address: &Address,
+        settings: &Settings,
+        patience: Duration,
+    ) -> Result<Certificate, Unseen> {
         let proxy = settings.proxy.choose(address).ok().flatten();
         if proxy.is_some() || settings.unix_socket.is_some() {
             return Err(Unseen::NotDirect);
@@ -62,8 +67,8 @@ impl Certificate {
         let host = address.host().trim_start_matches('[').trim_end_matches(']').to_owned();
         let port = address.port();
         let known = settings.known(address).map(|ip| SocketAddr::new(ip, port));
-        let patience = settings.connect_timeout;
-        smol::unblock(move || look(host, port, known, patience)).await
+        let looking = smol::unblock(move || look(host, port, known, patience));
+        reactor::timeout(patience, looking).await.unwrap_or(Err(Unseen::Late(patience)))
     }
 }
 

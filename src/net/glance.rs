@@ -12,6 +12,7 @@ use http::header::{CONTENT_TYPE, HeaderMap};
 
 use super::certificate::connect;
 use super::{Address, Settings};
+use crate::reactor;
 
 /// The longest head that is read, in bytes.
 const LIMIT: usize = 16 << 10;
@@ -41,7 +42,8 @@ impl Glance {
         let host = address.host().trim_start_matches('[').trim_end_matches(']').to_owned();
         let known = settings.known(address).map(|ip| SocketAddr::new(ip, address.port()));
         let (request, port) = (request(address, &headers), address.port());
-        smol::unblock(move || look(&host, port, known, &request, patience)).await
+        let looking = smol::unblock(move || look(&host, port, known, &request, patience));
+        reactor::timeout(patience, looking).await.flatten()
     }
 }
 

@@ -89,10 +89,16 @@ impl Settings {
     /// The address of the host of a URL that is known without asking a name server.
     fn known(&self, address: &Address) -> Option<IpAddr> {
         let mut entries = self.resolve.iter();
-        let known = entries.find(|entry| {
-            entry.port == address.port() && entry.host.eq_ignore_ascii_case(address.host())
-        });
-        known.map(|entry| entry.ip)
+        entries.find(|entry| entry.is_for(address)).map(|entry| entry.ip)
+    }
+
+    /// The hosts that requests for a URL are sent to in place of its own: an address that is given
+    /// for that, and a proxy.
+    pub fn detours(&self, address: &Address) -> Result<Vec<String>, InvalidProxy> {
+        let proxy = self.proxy.choose(address)?;
+        let addresses = self.resolve.iter().filter(|entry| entry.is_for(address));
+        let addresses = addresses.map(|entry| entry.ip.to_string());
+        Ok(addresses.chain(proxy.map(|proxy| proxy.host().to_owned())).collect())
     }
 
     fn resolve_map(&self) -> ResolveMap {
@@ -151,6 +157,15 @@ pub struct Resolve {
     pub ip: IpAddr,
 }
 
+impl Resolve {
+    /// Whether it says where the host of a URL is. `*` is any, for libcurl.
+    fn is_for(&self, address: &Address) -> bool {
+        let name = |host: &str| host.trim_end_matches('.').to_ascii_lowercase();
+        let is_host = self.host == "*" || name(&self.host) == name(address.host());
+        self.port == address.port() && is_host
+    }
+}
+
 /// Text that is not `host:port:address`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InvalidResolve;
@@ -203,6 +218,25 @@ impl std::error::Error for InvalidSettings {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_url_may_lead_to_other_hosts_than_its_own() {
+        let check = |resolve: &[&str], proxy: Option<&str>, url: &str, expected: &[&str]| {
+            let proxy = proxy.map(|proxy| Proxy::Explicit(ProxyAddress::parse(proxy).unwrap()));
+            let settings = Settings {
+                resolve: resolve.iter().map(|entry| entry.parse().unwrap()).collect(),
+                proxy: proxy.unwrap_or_default(),
+                ..Settings::default()
+            };
+            assert_eq!(settings.detours(&Address::parse(url).unwrap()).unwrap(), expected, "{url}");
+        };
+        check(&[], None, "https://a.example", &[]);
+        check(&["A.example:443:10.0.0.1"], None, "https://a.example", &["10.0.0.1"]);
+        check(&["a.example:443:10.0.0.1"], None, "https://a.example.", &["10.0.0.1"]);
+        check(&["a.example:443:10.0.0.1"], None, "https://a.example:444", &[]);
+        check(&["b.example:443:10.0.0.1"], None, "https://a.example", &[]);
+        check(&["*:80:[::1]"], Some("u:p@P.example:1"), "http://x", &["::1", "P.example"]);
+    }
 
     #[test]
     fn resolve_entries_are_host_port_and_address() {

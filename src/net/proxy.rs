@@ -48,6 +48,11 @@ impl ProxyAddress {
         }
     }
 
+    /// Its host.
+    pub fn host(&self) -> &str {
+        self.0.host().unwrap_or_default()
+    }
+
     pub(super) fn uri(&self) -> &http::Uri {
         &self.0
     }

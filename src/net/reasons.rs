@@ -169,6 +169,10 @@ pub(super) fn reason(records: &[String]) -> Option<String> {
         refused if refused.starts_with("Failure writing output to destination") => {
             Some("it sent a header field that is none".to_owned())
         }
+        // A kept connection has died, and what was sent on it cannot be sent again.
+        lost if lost.starts_with("seek callback returned error") => {
+            Some("it was closed before the answer came".to_owned())
+        }
         // All that the library tells of some kinds of self-signed certificates.
         "unknown certificate error" => Some("it is self-signed, or not well-formed".to_owned()),
         _ => Some(lower_first(reason)),
@@ -227,6 +231,8 @@ mod tests {
         let refused =
             "Failure writing output to destination, passed 36 returned 18446744073709551615";
         check(&[refused], Some("it sent a header field that is none"));
+        let rewound = "seek callback returned error 2";
+        check(&[again, rewound], Some("it was closed before the answer came"));
         let way = "Established connection to 127.0.0.1 (127.0.0.1 port 1) from 127.0.0.1 port 2";
         check(&[way, "Request completely sent off"], None);
         check(&[], None);

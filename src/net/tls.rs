@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use isahc::tls::{Identity, PrivateKey, TlsConfig, TrustStore};
@@ -122,14 +122,20 @@ impl Tls {
     }
 }
 
+/// The longest certificate or key that is read, in bytes. They are a few kilobytes.
+const LIMIT: u64 = 1 << 20;
+
 fn read(what: &'static str, path: &Path) -> Result<String, InvalidTls> {
-    let text = regular(path).and_then(|()| fs::read(path));
-    let text = text.map_err(|error| InvalidTls::Unreadable {
-        what,
-        path: path.to_owned(),
-        reason: error.to_string(),
-    })?;
-    Ok(String::from_utf8_lossy(&text).into_owned())
+    let unreadable = |reason| InvalidTls::Unreadable { what, path: path.to_owned(), reason };
+    let mut text = Vec::new();
+    let read = regular(path)
+        .and_then(|()| File::open(path))
+        .and_then(|file| file.take(LIMIT + 1).read_to_end(&mut text));
+    match read {
+        Ok(length) if length as u64 <= LIMIT => Ok(String::from_utf8_lossy(&text).into_owned()),
+        Ok(_) => Err(unreadable(format!("it is longer than {LIMIT} bytes"))),
+        Err(error) => Err(unreadable(error.to_string())),
+    }
 }
 
 /// Refuses a pipe: the TLS library reads the file again for each connection, and who opens a pipe that
@@ -187,6 +193,10 @@ mod tests {
         let missing = Tls { cacert: Some("/no/such/ca.pem".into()), ..Tls::default() };
         let error = missing.config().unwrap_err().to_string();
         assert!(error.starts_with("cannot read the CA certificate file /no/such/ca.pem: "));
+
+        let endless = Tls { certificate: Some("/dev/zero".into()), ..Tls::default() };
+        let error = endless.config().unwrap_err().to_string();
+        assert!(error.ends_with("/dev/zero: it is longer than 1048576 bytes"), "{error}");
 
         let directory = std::env::temp_dir();
         let key = directory.join(format!("mcpmini-encrypted-key-{}.pem", std::process::id()));

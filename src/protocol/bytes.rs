@@ -8,27 +8,39 @@
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Up to this length a loop over words is as good, in bytes.
-const SHORT: usize = 4 << 10;
+const SHORT: usize = 64;
+
+/// Up to this length it is as good as a search that has to ask the processor first, in bytes.
+const UNASKED: usize = 4 << 10;
+
+/// Whether there was enough to search for that question to be worth it. The search asks by itself.
+static ASKED: Ability = Ability::new(|| true);
+
+/// Whether so many bytes are best searched by words.
+#[inline]
+fn by_words(length: usize) -> bool {
+    length <= SHORT || length <= UNASKED && !ASKED.is_there(length)
+}
 
 /// Where `byte` stands first.
 #[inline]
 pub fn find(byte: u8, text: &[u8]) -> Option<usize> {
-    match text.len() {
-        ..=SHORT => find_in_words(text, |word| equal(word, byte), |found| found == byte),
-        _ => memchr::memchr(byte, text),
+    match by_words(text.len()) {
+        true => find_in_words(text, |word| equal(word, byte), |found| found == byte),
+        false => memchr::memchr(byte, text),
     }
 }
 
 /// Where one of two bytes stands first.
 #[inline]
 pub fn find_either(one: u8, other: u8, text: &[u8]) -> Option<usize> {
-    match text.len() {
-        ..=SHORT => find_in_words(
+    match by_words(text.len()) {
+        true => find_in_words(
             text,
             |word| equal(word, one) | equal(word, other),
             |found| found == one || found == other,
         ),
-        _ => memchr::memchr2(one, other, text),
+        false => memchr::memchr2(one, other, text),
     }
 }
 
@@ -118,7 +130,7 @@ mod tests {
     #[test]
     fn bytes_are_found_wherever_they_stand() {
         for byte in [0, b'\n', b'"', 0x7f, 0x80, 0xff] {
-            for length in [0, 1, 7, 8, 9, 40, SHORT, SHORT + 1] {
+            for length in [0, 1, 7, 8, 9, 40, SHORT, SHORT + 1, UNASKED, UNASKED + 1] {
                 let other = byte ^ 1;
                 let mut text = vec![byte.wrapping_add(2); length];
                 assert_eq!(find(byte, &text), None);

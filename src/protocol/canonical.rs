@@ -4,9 +4,11 @@
 //! readers disagree about is refused: repeated names, numbers beyond a double, surrogates without
 //! their partner, and what is nested deeper than any document of ours.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use super::json;
+use super::sorting::{sort, sort_by};
 use super::tree::Tree;
 
 /// How deep arrays and objects may be nested.
@@ -66,7 +68,7 @@ fn check(tree: &Tree<'_>, depth: usize) -> Result<(), Ambiguous> {
         return Err(Ambiguous::Deep);
     }
     let mut names: Vec<&str> = tree.members().iter().map(|(name, _)| name.as_ref()).collect();
-    names.sort_unstable();
+    sort(&mut names);
     if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
         return Err(Ambiguous::Repeated(pair[0].to_owned()));
     }
@@ -105,7 +107,7 @@ pub(super) fn push_object<'n, V>(
     push_value: impl Fn(&mut String, V),
 ) {
     let mut members: Vec<_> = members.into_iter().collect();
-    members.sort_by(|(a, _), (b, _)| a.encode_utf16().cmp(b.encode_utf16()));
+    sort_by(&mut members, |(a, _), (b, _)| by_utf16(a, b));
     out.push('{');
     for (index, (name, value)) in members.into_iter().enumerate() {
         if index > 0 {
@@ -116,6 +118,11 @@ pub(super) fn push_object<'n, V>(
         push_value(out, value);
     }
     out.push('}');
+}
+
+/// The order of names: by the units of their UTF-16, as RFC 8785, section 3.2.3 has it.
+pub fn by_utf16(one: &str, other: &str) -> Ordering {
+    one.encode_utf16().cmp(other.encode_utf16())
 }
 
 fn push_scalar(out: &mut String, text: &str) {

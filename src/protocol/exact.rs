@@ -1,10 +1,11 @@
 //! The canonical text of any JSON, to be compared by its hash.
 //!
-//! It is that of RFC 8785 wherever that has one. Where it has none, this text says what was
-//! there, since a difference must not disappear: an integer that no double is equal to, and a number
-//! beyond the largest, is the string of its spelling (as section 3.1 advises for long integers), of
-//! members with one name all are kept in their order, half a surrogate pair stays the escape that it
-//! is, and what is nested deeper than 128 levels stays as it came.
+//! It is that of RFC 8785 wherever that loses nothing. Elsewhere this text says what was there,
+//! since a difference must not disappear: a number that is not what the shortest spelling of its
+//! double says (a long integer, more digits than a double has, what is beyond the largest) stays as
+//! it is spelled, of members with one name all are kept in their order, half a surrogate pair stays
+//! the escape that it is, and what is nested deeper than 128 levels stays as it came. The string that
+//! section 3.1 advises for long integers could not be told from one that was a string before.
 
 use std::borrow::Cow;
 
@@ -108,11 +109,10 @@ fn push_scalar(out: &mut String, text: &str) {
     if double.is_finite() {
         push_number(&mut shortest, double);
     }
-    let is_integer = !text.contains(['.', 'e', 'E']);
-    match Decimal::parse(&shortest) {
-        Some(double) if double == exact || !is_integer => out.push_str(&shortest),
-        _ => json::push_string(out, text),
-    }
+    out.push_str(match Decimal::parse(&shortest) {
+        Some(double) if double == exact => &shortest,
+        _ => text,
+    });
 }
 
 #[cfg(test)]
@@ -125,7 +125,7 @@ mod tests {
         for text in [
             "null",
             " [ true , false ] ",
-            r#"{"numbers":[333333333.33333329,1E30,4.50,2e-3,0.000000000000000000000000001],
+            r#"{"numbers":[333333333.3333333,1E30,4.50,2e-3,0.000000000000000000000000001],
                 "string":"\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/","literals":[null,true]}"#,
             r#" { "\u20ac": "Euro Sign", "\r": "Carriage Return", "\ufb33": 1, "1": "One",
                  "\ud83d\ude00": "Emoji", "\u0080": "Control", "\u00f6": "" } "#,
@@ -138,10 +138,18 @@ mod tests {
     #[test]
     fn no_difference_disappears() {
         let check = |text: &str, expected: &str| assert_eq!(super::canonical(text), expected);
-        check("9007199254740993", "\"9007199254740993\"");
-        check("[12345678901234567890]", "[\"12345678901234567890\"]");
-        check("1e400", "\"1e400\"");
-        check("-1e400", "\"-1e400\"");
+        for number in [
+            "9007199254740993",
+            "12345678901234567890",
+            "1e400",
+            "-1e400",
+            "1e-400",
+            "333333333.33333329",
+            "0.10000000000000001",
+        ] {
+            check(number, number);
+            check(&format!("\"{number}\""), &format!("\"{number}\""));
+        }
         check(r#"{"b":1,"a":2,"b":3}"#, r#"{"a":2,"b":1,"b":3}"#);
         check("{oops", "\"{oops\"");
         let deep = format!("{}{}", "[".repeat(300), "]".repeat(300));

@@ -15,6 +15,7 @@ mod decimal;
 pub mod exact;
 pub mod rfc3339;
 pub mod similar;
+pub mod sorting;
 pub mod tree;
 
 pub mod arguments;

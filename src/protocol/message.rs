@@ -169,6 +169,7 @@ pub struct Fault {
 
 impl Fault {
     /// A fault that speaks for itself.
+    #[cold]
     pub fn new(kind: FaultKind, text: impl Into<String>, sent: Sent) -> Fault {
         Fault { kind, text: text.into(), sent, hint: None }
     }

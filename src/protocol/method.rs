@@ -119,6 +119,12 @@ pub fn name_of_json(quoted: &str) -> Option<Cow<'static, str>> {
     }
 }
 
+/// The method that a server sends whose name, up to a quote, `text` begins with.
+pub(crate) fn known_before_quote(text: &str) -> Option<&'static str> {
+    let begins = |name: &str| text.strip_prefix(name).is_some_and(|rest| rest.starts_with('"'));
+    OF_SERVERS.iter().find(|name| begins(name)).copied()
+}
+
 fn known(text: &str) -> Option<&'static str> {
     OF_SERVERS.iter().find(|known| **known == text).copied()
 }

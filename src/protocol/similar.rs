@@ -19,9 +19,13 @@ const CANDIDATES: usize = 10_000;
 /// assert_eq!(closest("delete", ["search"]), None);
 /// ```
 pub fn closest<'c>(wanted: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+    closest_of(wanted, &candidates.into_iter().take(CANDIDATES).collect::<Vec<_>>())
+}
+
+/// The same for what is there already, so that it is compiled once.
+fn closest_of<'c>(wanted: &str, candidates: &[&'c str]) -> Option<&'c str> {
     let (beginning, wanted) = (wanted, letters(wanted));
     let allowed = (wanted.len() / 3).max(1);
-    let candidates: Vec<&str> = candidates.into_iter().take(CANDIDATES).collect();
     let measured = candidates.iter().filter_map(|name| {
         let letters = letters(name);
         // Names of so different a length cannot be near.

@@ -62,6 +62,7 @@ pub enum Reason {
 }
 
 impl Fault {
+    #[cold]
     pub(super) fn new(path: &Path, action: Action, reason: Reason) -> Fault {
         Fault { path: path.to_owned(), action, reason }
     }

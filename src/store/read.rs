@@ -66,7 +66,9 @@ pub fn read(path: &Path, limit: u64, guard: Guard) -> Result<Option<Vec<u8>>, Fa
     check(path, &metadata, guard).map_err(fault)?;
     let mut bytes = Vec::with_capacity(metadata.len().min(limit) as usize + 1);
     let file = Patient { file: &file, is_pipe: metadata.file_type().is_fifo(), until };
-    let taken = file.take(limit + 1).read_to_end(&mut bytes);
+    // The end of a file is where it was just now; to look for it once more would be in vain.
+    let end = Some(metadata.len()).filter(|length| metadata.is_file() && 0 < *length);
+    let taken = file.take(end.unwrap_or(u64::MAX).min(limit + 1)).read_to_end(&mut bytes);
     taken.map_err(Fault::io(path, Action::Read))?;
     if bytes.len() as u64 > limit {
         return Err(fault(Reason::TooLarge { limit }));

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::replace::remove;
+use crate::protocol::sorting::sort;
 
 /// Makes room for `wanted` more bytes in the directories of a directory, of which all together may
 /// have `limit`: removes the files that were written first. A file that cannot be removed stays.
 pub fn make_room(directory: &Path, wanted: u64, limit: u64) {
     let mut files: Vec<_> = files(directory).collect();
     let mut total = wanted + files.iter().map(|(_, length, _)| length).sum::<u64>();
-    files.sort();
+    sort(&mut files);
     for (_, length, path) in files {
         if total <= limit {
             break;

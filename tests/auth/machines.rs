@@ -39,6 +39,9 @@ fn a_token_can_be_given_by_a_variable() {
     let refused = check(&url, &[("MCPMINI_TOKEN", "other")], 7);
     assert!(refused.err.contains("does not take the token"), "{refused:?}");
     check(&url, &[("MCPMINI_TOKEN", "two\nlines")], 7);
+    // Where documents may lead says nothing about tokens.
+    let outcome = tools(&scratch, &url, &["--allow-private"], &[("MCPMINI_TOKEN", &token)]);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
 }
 
 #[test]

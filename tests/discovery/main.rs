@@ -3,6 +3,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+#[path = "../support/domain.rs"]
+mod domain;
+#[path = "../support/tls.rs"]
+mod encrypted;
 #[path = "../support/mod.rs"]
 mod support;
 

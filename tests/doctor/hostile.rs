@@ -15,12 +15,19 @@ use crate::support::{Outcome, Scratch, demo_path, processes_with, run};
 /// to leave.
 const PATIENCE: Duration = Duration::from_secs(35);
 
-fn examine(url: &str) -> Outcome {
-    let words = ["doctor", "-t", "300ms", "--max-time", "20s", url];
+/// How long an answer may take, when the program may end with these codes: long on a machine that has
+/// other things to do, unless none is to be expected.
+fn patience(codes: &[i32]) -> &'static str {
+    if codes.contains(&124) { "300ms" } else { "10s" }
+}
+
+fn examine(url: &str, codes: &[i32]) -> Outcome {
+    let words = ["doctor", "-t", patience(codes), "--max-time", "20s", url];
     let outcome = run(&mut Scratch::new().mcpmini(words));
     assert!(outcome.took < PATIENCE, "{:?}", outcome.took);
     assert!(!outcome.err.contains("panicked"), "{}", outcome.err);
     assert!(!outcome.out.bytes().any(|byte| byte < b' ' && byte != b'\t' && byte != b'\n'));
+    assert!(codes.contains(&outcome.code), "{} {}{}", outcome.code, outcome.out, outcome.err);
     outcome
 }
 
@@ -33,14 +40,7 @@ fn survives(
     script: impl Fn(&Request, &mut Peer) -> bool + Send + Sync + 'static,
 ) {
     let server = Server::start(script);
-    let outcome = examine(&server.url());
-    assert!(
-        codes.contains(&outcome.code),
-        "{name}: {} {}{}",
-        outcome.code,
-        outcome.out,
-        outcome.err
-    );
+    let outcome = examine(&server.url(), codes);
     let passed = outcome.out.lines().filter(|line| line.starts_with("PASS\t"));
     let passed: Vec<&str> = passed.filter_map(|line| line.split('\t').nth(1)).collect();
     // What says something of what the server speaks cannot be right.
@@ -138,7 +138,7 @@ fn long_lists_and_strange_names_are_taken_as_they_are() {
     let server = Server::start(|request, peer| {
         let name = r"\u001b]0;x\u0007\u202e\u0000name\n\tPASS";
         // All of it is read: it is shorter than what an answer may be.
-        let list = format!("\"{name}\",").repeat(10_000);
+        let list = format!("\"{name}\",").repeat(1000);
         let result = format!(
             r#"{{"supportedVersions":[{list}"2026-07-28"],"capabilities":{{}},"ttlMs":-1,
                 "cacheScope":"{name}","tools":[{list}1],"nextCursor":"{name}","resources":[{list}1],
@@ -147,8 +147,7 @@ fn long_lists_and_strange_names_are_taken_as_they_are() {
         peer.result(request, &result);
         true
     });
-    let outcome = examine(&server.url());
-    assert_eq!(outcome.code, 1, "{}", outcome.err);
+    let outcome = examine(&server.url(), &[1]);
     // No line is longer than a person reads.
     let longest = outcome.out.lines().map(|line| line.chars().count()).max().unwrap();
     assert!(longest < 2000, "{longest}");
@@ -181,29 +180,32 @@ fn nobody_is_led_elsewhere() {
     });
 }
 
-/// Examines a shell script as a server; tells the outcome, and how often it was started.
-fn examine_script(script: &str) -> (Outcome, usize) {
+/// Examines a shell script as a server; the program ends with one of these codes. Tells how often it was
+/// started.
+#[track_caller]
+fn examine_script(script: &str, codes: &[i32]) -> usize {
     let scratch = Scratch::new();
     let starts = scratch.path("starts");
     let script = format!("echo >> '{}'\n{script}", starts.display());
     let file = scratch.path("server.sh");
     std::fs::File::create(&file).unwrap().write_all(script.as_bytes()).unwrap();
     let server = format!("exec:sh '{}' '{}'", file.display(), demo_path());
-    let words = ["doctor", "-t", "300ms", "--start-timeout", "2s", "--max-time", "20s", &server];
+    let start = if codes.contains(&124) { "2s" } else { "10s" };
+    let limits = ["-t", patience(codes), "--start-timeout", start, "--max-time", "20s"];
+    let words = [&["doctor"], &limits[..], &[&server]].concat();
     let outcome = run(&mut scratch.mcpmini(words));
     assert!(outcome.took < PATIENCE, "{script}: {:?}", outcome.took);
     assert!(!outcome.err.contains("panicked"), "{}", outcome.err);
     let left = processes_with(&file.display().to_string());
     assert!(left.is_empty(), "{script}: {left:?} are left");
-    let count = std::fs::read_to_string(&starts).unwrap().lines().count();
-    (outcome, count)
+    assert!(codes.contains(&outcome.code), "{script}: {} {}", outcome.code, outcome.err);
+    std::fs::read_to_string(&starts).unwrap().lines().count()
 }
 
 #[test]
 fn processes_are_started_a_few_times_and_never_stay() {
     let check = |script: &str, codes: &[i32]| {
-        let (outcome, starts) = examine_script(script);
-        assert!(codes.contains(&outcome.code), "{script}: {} {}", outcome.code, outcome.err);
+        let starts = examine_script(script, codes);
         assert!((1..=3).contains(&starts), "{script}: {starts} starts");
     };
     check("exit 0", &[4]);

@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 
 use serde_json::Value;
 
+use crate::domain::Domain;
 use crate::server::{Kind, Site, TOKEN};
 use crate::support::{Outcome, Scratch, run};
 
@@ -318,6 +319,8 @@ fn faults_of_guards_are_found() {
     check(kind, "metadata of another", "auth-metadata", "fail");
     check(kind, "no issuer", "auth-metadata", "fail");
     check(kind, "another issuer", "auth-metadata", "fail");
+    check(kind, "an issuer with a slash more", "auth-metadata", "fail");
+    check_all(kind, "an issuer with the slash of the root", &[]);
     check(kind, "no S256", "auth-metadata", "fail");
     check(kind, "takes tokens in the URL", "auth-query", "fail");
     check(kind, "repeats the token", "leak", "fail");
@@ -496,6 +499,59 @@ fn signatures_of_cards_are_verified() {
     // A card without a signature is no fault, and neither is a server without a card.
     check("", root, "card-signature skip", "the card is not signed");
     check("no documents", root, "card-signature skip", "no card at");
+}
+
+/// What a domain has signed is verified with the keys that it publishes at that moment.
+#[test]
+fn signatures_of_domains_are_verified() {
+    let domain = Domain::start();
+    let vector = |name: &str| {
+        let root = env!("CARGO_MANIFEST_DIR");
+        std::fs::read_to_string(format!("{root}/tests/vectors/own/{name}")).unwrap()
+    };
+    let publish = |path: &str, text: &str| domain.publish(path, "200 OK", text);
+    let check = |told: &str, expected: &str, evidence: &str| {
+        let words = ["doctor", "--json", "--only", "card-signature", "https://example.com/"];
+        let outcome = domain.run(&words);
+        let (verdict, found) = &verdicts(&outcome)["card-signature"];
+        assert_eq!(format!("card-signature {verdict}"), expected, "{told}: {outcome:?}");
+        assert!(found.contains(evidence), "{told}: {found}");
+    };
+    let (card, keys) = (vector("card.json"), vector("did.json"));
+    publish("/.well-known/did.json", &keys);
+    for (catalog, expected, evidence) in [
+        ("catalog.json", "card-signature pass", "signed by did:web:example.com"),
+        ("catalog-url-only.json", "card-signature warn", "only its URL is signed"),
+        ("catalog-number.json", "card-signature fail", "has the hash 7"),
+        ("catalog-other-publisher.json", "card-signature fail", "is not example.com"),
+        (
+            "catalog-opaque.json",
+            "card-signature pass",
+            "the identifier of the entry names no domain",
+        ),
+    ] {
+        publish("/server-card", &card);
+        publish("/.well-known/ai-catalog.json", &vector(catalog));
+        check(catalog, expected, evidence);
+    }
+    publish("/.well-known/ai-catalog.json", &vector("catalog.json"));
+    publish("/server-card", &card.replacen(' ', "  ", 1));
+    check("another card", "card-signature fail", "what is signed has the hash");
+    publish("/server-card", &card);
+    // A key that was taken back, another one, and the document of somebody else.
+    for (from, to) in [
+        ("assertionMethod", "authentication"),
+        ("\"x\":\"D", "\"x\":\"E"),
+        ("\"id\":\"did:web:example.com\"", "\"id\":\"did:web:evil.example\""),
+    ] {
+        let changed = keys.replace(from, to);
+        assert_ne!(changed, keys);
+        publish("/.well-known/did.json", &changed);
+        check(to, "card-signature fail", "");
+    }
+    domain.publish("/.well-known/did.json", "404 Not Found", "{}");
+    let gone = "no keys at https://example.com/.well-known/did.json: HTTP 404";
+    check("no keys", "card-signature unknown", gone);
 }
 
 /// Who has no token sees it as well: a guard at the greeting alone is none.

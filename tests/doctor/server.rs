@@ -596,24 +596,10 @@ impl State {
                 let document = json!({ "specVersion": "1.0", "entries": [entry] });
                 ("application/ai-catalog+json", document)
             }
-            _ if self.kind != Kind::Guarded || self.has("no metadata at all") => return empty(404),
-            "/.well-known/oauth-protected-resource/mcp" => {
-                let resource = match self.fault {
-                    "metadata of another" => "https://other.example/mcp".to_owned(),
-                    _ => format!("{origin}/mcp"),
-                };
-                let servers = if self.has("no issuer") { json!([]) } else { json!([origin]) };
-                let document = json!({ "resource": resource, "authorization_servers": servers });
-                ("application/json", document)
-            }
-            "/.well-known/oauth-authorization-server" => {
-                let methods = if self.has("no S256") { json!(["plain"]) } else { json!(["S256"]) };
-                let issuer = if self.has("another issuer") { "https://x.example" } else { &origin };
-                let document =
-                    json!({ "issuer": issuer, "code_challenge_methods_supported": methods });
-                ("application/json", document)
-            }
-            _ => return empty(404),
+            _ => match self.login_document(path, origin) {
+                Some(document) => ("application/json", document),
+                None => return empty(404),
+            },
         };
         if self.has("no documents") || self.fault.starts_with("card as a resource") {
             return empty(404);
@@ -640,6 +626,39 @@ impl State {
             response.fields.push(("Cache-Control", "public, max-age=3600".to_owned()));
         }
         response
+    }
+
+    /// What is published about who gives out tokens.
+    fn login_document(&self, path: &str, origin: String) -> Option<Value> {
+        if self.kind != Kind::Guarded || self.has("no metadata at all") {
+            return None;
+        }
+        match path {
+            "/.well-known/oauth-protected-resource/mcp" => {
+                let resource = match self.fault {
+                    "metadata of another" => "https://other.example/mcp".to_owned(),
+                    _ => format!("{origin}/mcp"),
+                };
+                let servers = match self.fault {
+                    "no issuer" => json!([]),
+                    "an issuer with a slash more" => json!([format!("{origin}/tenant")]),
+                    _ => json!([origin]),
+                };
+                Some(json!({ "resource": resource, "authorization_servers": servers }))
+            }
+            "/.well-known/oauth-authorization-server"
+            | "/.well-known/oauth-authorization-server/tenant" => {
+                let methods = if self.has("no S256") { json!(["plain"]) } else { json!(["S256"]) };
+                let issuer = match self.fault {
+                    "another issuer" => "https://x.example".to_owned(),
+                    "an issuer with a slash more" => format!("{origin}/tenant/"),
+                    "an issuer with the slash of the root" => format!("{origin}/"),
+                    _ => origin,
+                };
+                Some(json!({ "issuer": issuer, "code_challenge_methods_supported": methods }))
+            }
+            _ => None,
+        }
     }
 
     /// A card that is signed, and what is beside it.

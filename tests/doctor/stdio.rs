@@ -82,4 +82,8 @@ fn faults_of_the_end_are_found() {
     // It leaves the group and the session of the server.
     let strays = ["stdio-orphans warn", "stdio-sigterm warn", "stdio-command warn"];
     check(&in_shell("setsid sleep 60 >&- 2>&- & exec \"$@\""), &strays);
+    // It leaves its parent and its environment as well. The third word is the log, by which it is seen
+    // whether something stays.
+    let daemon = "(setsid env -i sh -c \"sleep 60; :\" \"$3\" >&- 2>&- &); exec \"$@\"";
+    check(&in_shell(daemon), &strays);
 }

@@ -1,12 +1,13 @@
 //! Encryption: the certificate, and what is answered without one.
 
-use std::io::{Read, Write};
-use std::net::TcpListener;
+use std::io::{Read, Result, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
 use std::thread;
 
-use rustls::{ServerConnection, StreamOwned};
+use rustls::ServerConfig;
 
-use crate::encrypted::{Authority, Served, Times, self_signed};
+use crate::encrypted::{Authority, Served, Times, answer_once, self_signed};
 use crate::support::{Outcome, Scratch, run};
 
 /// A server that refuses everything, over TLS; with `plain` it answers on the same port without
@@ -16,26 +17,27 @@ fn serve(served: Served, plain: bool) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("https://localhost:{}/mcp", listener.local_addr().unwrap().port());
     thread::spawn(move || {
-        for mut stream in listener.incoming().map_while(Result::ok) {
-            let mut first = [0];
-            if plain && stream.peek(&mut first).is_ok() && first == *b"P" {
-                let _ = stream.read(&mut [0; 8 << 10]);
-                let head = "HTTP/1.1 200 -\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
-                let _ = stream.write_all(head.as_bytes());
-                continue;
-            }
-            let connection = ServerConnection::new(config.clone()).unwrap();
-            let mut stream = StreamOwned::new(connection, stream);
+        for stream in listener.incoming().map_while(Result::ok) {
+            let config = config.clone();
             // A client that hangs up is no event.
-            let _ = stream.read(&mut [0; 8 << 10]);
-            let head = "HTTP/1.1 404 -\r\nContent-Length: 0\r\nConnection: close\r\n";
-            let strict = "Strict-Transport-Security: max-age=60\r\n\r\n";
-            let _ = stream.write_all(format!("{head}{strict}").as_bytes());
-            stream.conn.send_close_notify();
-            let _ = stream.flush();
+            thread::spawn(move || drop(answer(stream, config, plain)));
         }
     });
     url
+}
+
+fn answer(mut stream: TcpStream, config: Arc<ServerConfig>, plain: bool) -> Result<()> {
+    let mut first = [0];
+    if plain && stream.peek(&mut first).is_ok() && first == *b"P" {
+        let _ = stream.read(&mut [0; 8 << 10])?;
+        let answer = "HTTP/1.1 200 -\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
+        return stream.write_all(answer.as_bytes());
+    }
+    answer_once(stream, config, |_| {
+        "HTTP/1.1 404 -\r\nContent-Length: 0\r\nConnection: close\r\n\
+         Strict-Transport-Security: max-age=60\r\n\r\n"
+            .to_owned()
+    })
 }
 
 fn doctor(scratch: &Scratch, words: &[&str]) -> Outcome {

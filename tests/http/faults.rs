@@ -3,20 +3,20 @@
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::os::unix::net::UnixListener;
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 use http::HeaderMap;
 use mcpmini::net::{
     Address, Certificate, Lanes, Proxy, ProxyAddress, ProxyVariables, Request, Settings, Tls,
+    Unseen,
 };
 use mcpmini::protocol::jsonrpc::Limits;
 use mcpmini::protocol::message::Fault;
 
 use crate::client::{converse, next, nothing, notification, request, run, target};
+use crate::encrypted::{Authority, FILE, Times, answer_once};
 use crate::server::{Server, Stream, result_of};
+use crate::support::{Scratch, answer};
 
 const NEW: &str = "2026-07-28";
 
@@ -203,30 +203,10 @@ fn names_can_be_resolved_by_hand() {
     assert_eq!(server.requests()[0].header("host"), Some(&*expected));
 }
 
-/// A directory that is removed with everything in it.
-struct Directory(PathBuf);
-
-impl Directory {
-    fn new() -> Directory {
-        static COUNT: AtomicUsize = AtomicUsize::new(0);
-        let number = COUNT.fetch_add(1, Ordering::SeqCst);
-        let name = format!("mcpmini-http-{}-{number}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        std::fs::create_dir(&path).unwrap();
-        Directory(path)
-    }
-}
-
-impl Drop for Directory {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 #[test]
 fn a_server_on_a_unix_socket_is_reached() {
-    let directory = Directory::new();
-    let path = directory.0.join("socket");
+    let directory = Scratch::new();
+    let path = directory.path("socket");
     let listener = UnixListener::bind(&path).unwrap();
     let accept = move || Box::new(listener.accept().unwrap().0) as Box<dyn Stream>;
     let server = Server::over("http://localhost".into(), accept, |request, peer| {
@@ -240,7 +220,7 @@ fn a_server_on_a_unix_socket_is_reached() {
         assert_eq!(next(connection).await, "response 1 {}");
     });
     assert_eq!(server.requests()[0].header("host"), Some("localhost"));
-    there.settings.unix_socket = Some(directory.0.join("nobody"));
+    there.settings.unix_socket = Some(directory.path("nobody"));
     converse(there, async |connection| {
         connection.send(request(1, "tools/call", NEW));
         let report = next(connection).await;
@@ -248,48 +228,27 @@ fn a_server_on_a_unix_socket_is_reached() {
     });
 }
 
-/// A TLS server made of the `openssl` program; `None` when that is not there.
+/// A server that takes everything, over TLS.
 struct Encrypted {
-    directory: Directory,
+    directory: Scratch,
     port: u16,
-    server: Child,
 }
 
 impl Encrypted {
-    fn start() -> Option<Encrypted> {
-        let directory = Directory::new();
-        let openssl = |arguments: &str| {
-            let mut command = Command::new("openssl");
-            command.args(arguments.split(' ')).current_dir(&directory.0);
-            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
-        };
-        let run = |arguments: &str| openssl(arguments).ok()?.wait().ok()?.success().then_some(());
-        let made = run("req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=authority \
-             -keyout ca.key -out ca.pem")
-        .and_then(|()| {
-            run("req -newkey rsa:2048 -nodes -subj /CN=localhost -keyout key.pem -out req.pem")
+    fn start() -> Encrypted {
+        let (directory, authority) = (Scratch::new(), Authority::new());
+        authority.file(&directory);
+        let config = authority.certify("localhost", Times::Days(2)).config();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        std::thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let (config, taken) = (config.clone(), |_: &str| answer("200 OK", "{}"));
+                // A client that hangs up is no event.
+                std::thread::spawn(move || drop(answer_once(stream, config, taken)));
+            }
         });
-        if made.is_none() {
-            #[allow(clippy::print_stdout, reason = "a test that checks nothing says so")]
-            {
-                println!("skipped: there is no openssl");
-            }
-            return None;
-        }
-        std::fs::write(directory.0.join("names"), "subjectAltName=DNS:localhost").unwrap();
-        run("x509 -req -in req.pem -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 \
-             -extfile names -out cert.pem")?;
-        let port = free_port();
-        let serve = format!("s_server -accept 127.0.0.1:{port} -cert cert.pem -key key.pem -www");
-        let server = openssl(&serve).ok()?;
-        let encrypted = Encrypted { directory, port, server };
-        for _ in 0..100 {
-            if std::net::TcpStream::connect(("127.0.0.1", port)).is_ok() {
-                return Some(encrypted);
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        panic!("openssl s_server does not start")
+        Encrypted { directory, port }
     }
 
     /// What comes of a GET.
@@ -312,17 +271,10 @@ impl Encrypted {
     }
 }
 
-impl Drop for Encrypted {
-    fn drop(&mut self) {
-        let _ = self.server.kill();
-        let _ = self.server.wait();
-    }
-}
-
 #[test]
 fn certificates_are_checked_and_the_reason_is_told() {
-    let Some(server) = Encrypted::start() else { return };
-    let authority = Some(server.directory.0.join("ca.pem"));
+    let server = Encrypted::start();
+    let authority = Some(server.directory.path(FILE));
     let expected = "Unreachable No SERVER has no certificate that is trusted: \
                     invalid peer certificate: UnknownIssuer; name its authority with --cacert, \
                     or use --insecure";
@@ -341,12 +293,34 @@ fn certificates_are_checked_and_the_reason_is_told() {
 
     let address = Address::parse(&format!("https://localhost:{}/", server.port)).unwrap();
     let settings = Settings::default();
-    let seen = mcpmini::reactor::block_on(Certificate::of(&address, &settings)).unwrap();
+    let seen =
+        mcpmini::reactor::block_on(Certificate::of(&address, &settings, settings.connect_timeout))
+            .unwrap();
     // It was made a moment ago, for two days.
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
     let left = seen.not_after - i64::try_from(now).unwrap();
     assert!((47 * 3600..=48 * 3600).contains(&left), "{left}");
     assert!(seen.not_before < seen.not_after - 47 * 3600);
+}
+
+/// Each byte comes in time, and all of them never.
+#[test]
+fn a_certificate_is_waited_for_as_a_whole() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("https://{}/", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        // The head of a long record of a handshake (RFC 8446, section 5.1).
+        let mut sent = stream.write_all(&[0x16, 3, 3, 0x40, 0]);
+        while sent.is_ok() {
+            std::thread::sleep(Duration::from_millis(50));
+            sent = stream.write_all(&[0]);
+        }
+    });
+    let (address, patience) = (Address::parse(&address).unwrap(), Duration::from_millis(300));
+    let settings = Settings::default();
+    let seen = mcpmini::reactor::block_on(Certificate::of(&address, &settings, patience));
+    assert_eq!(seen, Err(Unseen::Late(patience)));
 }
 
 #[test]

@@ -2,6 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+#[path = "../support/tls.rs"]
+mod encrypted;
+#[path = "../support/mod.rs"]
+mod support;
+
 mod answers;
 mod client;
 mod faults;

@@ -2,16 +2,21 @@
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
+use std::io::{Error, ErrorKind, Read, Result, Write, copy, sink};
+use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, date_time_ymd};
-use rustls::ServerConfig;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use crate::support::Scratch;
+
+/// The file with the certificate of an authority.
+pub(crate) const FILE: &str = "ca.pem";
 
 /// An authority that nobody trusts who is not told to.
 pub(crate) struct Authority(CertifiedIssuer<'static, KeyPair>);
@@ -45,7 +50,7 @@ impl Authority {
         let lines: Vec<&str> =
             text.as_bytes().chunks(64).map(|line| std::str::from_utf8(line).unwrap()).collect();
         let (begin, end) = ("-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----");
-        scratch.write("ca.pem", format!("{begin}\n{}\n{end}\n", lines.join("\n")))
+        scratch.write(FILE, format!("{begin}\n{}\n{end}\n", lines.join("\n")))
     }
 
     /// A certificate for a host.
@@ -83,4 +88,30 @@ pub(crate) fn self_signed() -> Served {
     let key = KeyPair::generate().unwrap();
     let certificate = params("localhost", Times::Days(90)).self_signed(&key).unwrap();
     Served { certificate: certificate.into(), key: key.into() }
+}
+
+/// Answers the one request of a connection with what `answer` makes of its head, and hangs up.
+pub(crate) fn answer_once(
+    stream: TcpStream,
+    config: Arc<ServerConfig>,
+    answer: impl FnOnce(&str) -> String,
+) -> Result<()> {
+    let mut stream = StreamOwned::new(ServerConnection::new(config).unwrap(), stream);
+    let head = read_head(&mut stream)?;
+    stream.write_all(answer(&head).as_bytes())?;
+    stream.conn.send_close_notify();
+    stream.flush()?;
+    // To close before all is read would be to say that the answer may be lost.
+    stream.sock.shutdown(Shutdown::Write)?;
+    copy(&mut stream.sock, &mut sink()).map(drop)
+}
+
+/// The head of a request, and nothing that comes after it.
+pub(crate) fn read_head(stream: &mut impl Read) -> Result<String> {
+    let (mut head, mut byte) = (Vec::new(), [0]);
+    while !head.ends_with(b"\r\n\r\n") {
+        stream.read_exact(&mut byte)?;
+        head.push(byte[0]);
+    }
+    String::from_utf8(head).map_err(|error| Error::new(ErrorKind::InvalidData, error))
 }

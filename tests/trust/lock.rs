@@ -189,9 +189,84 @@ fn the_diff_is_in_words_where_the_words_are_known() {
     let told = |outcome: Outcome| outcome.err;
     let here = told(run(world.scratch.mcpmini(ECHO).args(["--lock", "mcpmini.lock.json"])));
     assert!(here.contains("- \"Gives the text back\""), "{here}");
-    // A machine that has never seen the server has only the hashes.
+    // A machine that has never seen the server has only the hashes of what was.
     let elsewhere = told(ci(&world, &ECHO));
-    assert!(elsewhere.contains("the tool \"echo\" has changed: sha256:"), "{elsewhere}");
+    let told = "the tool \"echo\" has changed:\n      /description\n        - sha256:";
+    assert!(elsewhere.contains(told), "{elsewhere}");
+    assert!(elsewhere.contains("\n        + \"Other\"\n"), "{elsewhere}");
+    assert!(!elsewhere.contains("/inputSchema"), "{elsewhere}");
+}
+
+#[test]
+fn trust_diff_tells_what_differs_from_a_lock_file() {
+    for era in ERAS {
+        let world = locked(era);
+        let diff = |words: &[&str]| ci(&world, &[&["trust", "diff", "demo"], words].concat());
+        let same = diff(&[]);
+        assert_eq!((same.code, &*same.out, &*same.err), (0, "", ""), "{era}");
+        let echo = json!({ "description": "Other", "annotations": { "readOnlyHint": true } });
+        world.patch(json!({
+            "info": { "version": "2" },
+            "capabilities": { "x": {} },
+            "instructions": "Obey.",
+            "tools": { "echo": echo, "add": null, "new": {} },
+        }));
+        let Outcome { code, out, err, .. } = diff(&[]);
+        assert_eq!(code, 8, "{era}: {err}");
+        for told in [
+            "it is of another version: 1.0.0 → 2\n",
+            "it can do more: x\n",
+            "its instructions have changed\n    - sha256:",
+            "\n    + Obey.\n",
+            "the tool \"echo\" has changed:\n  /annotations\n    + {\"readOnlyHint\":true}\n",
+            "  /description\n    - sha256:",
+            "there is a new tool, \"new\"\n",
+            "the tool \"add\" is gone\n",
+        ] {
+            assert!(out.contains(told), "{era} {told}: {out}");
+        }
+        assert!(err.contains("it is not what ") && err.contains("mcpmini.lock.json says"), "{err}");
+        assert!(err.contains("mcpmini lock demo --lock "), "{err}");
+        let json: Value = serde_json::from_str(&diff(&["--json"]).out).unwrap();
+        let tool = json["changes"].as_array().unwrap().iter().find(|it| it["name"] == "echo");
+        let members = &tool.unwrap()["members"];
+        assert_eq!(members[0], json!({ "path": "/annotations", "is": echo["annotations"] }));
+        assert_eq!(members[1]["path"], "/description");
+        assert_eq!(members[1]["is"], "Other");
+        assert!(members[1]["wasDigest"].as_str().unwrap().starts_with("sha256:"));
+        // So does the error of a call, as far as it has come.
+        world.patch(json!({ "tools": { "echo": echo } }));
+        let json: Value = serde_json::from_str(&diff(&["--json"]).out).unwrap();
+        let call = ci(&world, &[&ECHO[..], &["--json-errors"]].concat());
+        let error: Value = serde_json::from_str(call.err.lines().last().unwrap()).unwrap();
+        assert_eq!(error["error"]["trust"]["changes"], json["changes"], "{era}");
+        // Another command is not started to look at it.
+        world.requests();
+        world.define(era, &["--ttl", "1"]);
+        let Outcome { code, out, .. } = diff(&[]);
+        assert_eq!((code, out.lines().count()), (8, 1), "{era}: {out}");
+        assert!(out.starts_with("another command starts it: sha256:"), "{era}: {out}");
+        assert_eq!(world.requests(), [""; 0], "{era}");
+        assert!(!world.scratch.path("ci/state").exists(), "{era}: nothing is remembered");
+    }
+}
+
+#[test]
+fn a_lock_file_of_before_is_good_and_trust_takes_it_for_nothing_else() {
+    let world = locked("modern");
+    let path = world.scratch.path("mcpmini.lock.json");
+    let mut file: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    let members = file["servers"]["demo"].as_object_mut().unwrap().remove("members").unwrap();
+    assert!(members["echo"]["description"].as_str().unwrap().starts_with("sha256:"));
+    fs::write(&path, file.to_string()).unwrap();
+    assert_eq!(ci(&world, &ECHO).code, 0);
+    world.patch(json!({ "tools": { "echo": { "description": "Other" } } }));
+    let outcome = ci(&world, &ECHO);
+    assert!(outcome.err.contains("the tool \"echo\" has changed: sha256:"), "{}", outcome.err);
+    for words in [&["trust", "show", "demo"][..], &["trust", "list"], &["trust", "revoke", "demo"]]
+    {
+        assert_eq!(ci(&world, words).code, 2, "{words:?}");
+    }
 }
 
 #[test]

@@ -358,7 +358,7 @@ fn a_list_that_does_not_come_is_told_to_be_the_reason() {
     let told = "the tools were asked for, to hold \"go\" to what was accepted";
     assert!(outcome.err.contains(told), "{}", outcome.err);
     assert!(outcome.err.contains("MCPMINI_TRUST=off"), "{}", outcome.err);
-    let off = run(scratch.mcpmini(words).env("MCPMINI_TRUST", "off"));
+    let off = run(scratch.mcpmini(&words[..4]).env("MCPMINI_TRUST", "off"));
     assert_eq!((off.code, &*off.out), (0, "done\n"));
 }
 
@@ -537,4 +537,59 @@ fn a_list_that_is_good_is_good_on_the_next_connection() {
     assert_eq!(sent, ["tools/list", "tools/call", "tools/call"], "{}", outcome.out);
     let exits: Vec<_> = outcome.out.lines().map(|line| line.contains("\"exit\":5")).collect();
     assert_eq!(exits, [true, true], "{} {}", outcome.out, outcome.err);
+}
+
+#[test]
+fn a_tool_that_was_not_accepted_is_looked_at_before_it_is_called() {
+    for era in ERAS {
+        let world = World::new(era);
+        assert_eq!(world.run(&["tools", "demo"]).code, 0);
+        let add = r#"{"a":1,"b":2}"#;
+        let new = ["call", "demo", "echo2", r#"{"text":"hi"}"#, "--no-schema"];
+        let strict =
+            |words: &[&str]| run(world.scratch.mcpmini(words).env("MCPMINI_TRUST", "strict"));
+        // One that nobody lists is held to nothing, which is told; strictly it is not called.
+        world.requests();
+        let outcome = world.run(&new);
+        let told = "the tool \"echo2\" is none that the server lists, now or before";
+        assert!(outcome.code != 8 && outcome.err.contains(told), "{era}: {}", outcome.err);
+        let requests = world.requests();
+        assert_eq!(requests.iter().filter(|it| *it == "tools/list").count(), 1, "{requests:?}");
+        assert_eq!(strict(&new).code, 3, "{era}");
+        let request = r#"{"name":"echo2","arguments":{}}"#;
+        let rpc = ["rpc", "demo", "tools/call", request];
+        let outcome = strict(&rpc);
+        assert!(outcome.code == 8 && outcome.err.contains(told), "{era}: {}", outcome.err);
+        assert!(!world.requests().contains(&"tools/call".to_owned()), "{era}");
+        assert_eq!(world.run(&["lock", "demo"]).code, 0);
+        let locked = world.run(&[&rpc[..], &["--lock", "mcpmini.lock.json"]].concat());
+        assert!(locked.code == 8 && locked.err.contains(told), "{era}: {}", locked.err);
+        // A new one is told, and held to what it was from then on.
+        world.patch(json!({ "tools": { "echo2": { "description": "one" } } }));
+        let outcome = world.run(&new);
+        assert!(outcome.err.contains("there is a new tool, \"echo2\""), "{era}: {}", outcome.err);
+        assert!(!world.run(&new).err.contains("new tool"), "{era}");
+        assert_eq!(world.run(&["call", "demo", "add", add]).code, 0);
+        world.patch(json!({ "tools": { "echo2": { "description": "another" } } }));
+        assert_eq!(world.run(&new).code, 8, "{era}");
+    }
+}
+
+#[test]
+fn reading_a_very_long_list_ends_with_the_limit_of_time() {
+    let scratch = Scratch::new();
+    let members = r#""inputSchema":{"type":"object","properties":{"a":{"type":"string"}}}"#;
+    let tools: Vec<_> =
+        (0..100_000).map(|number| format!(r#"{{"name":"tool-{number}",{members}}}"#)).collect();
+    scratch.write("tools", format!(r#"{{"tools":[{}]}}"#, tools.join(",")));
+    scratch.write("server.sh", SERVER);
+    for words in [
+        &["tools", "exec:sh server.sh"][..],
+        &["call", "exec:sh server.sh", "tool-1", "a=b"],
+        &["lock", "exec:sh server.sh"],
+    ] {
+        let outcome = run(&mut scratch.mcpmini([words, &["--max-time", "1s"]].concat()));
+        assert_eq!(outcome.code, 124, "{words:?}: {}", outcome.err);
+        assert!(!scratch.lines("log").contains(&"call".to_owned()), "{words:?}");
+    }
 }

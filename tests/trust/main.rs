@@ -7,6 +7,7 @@ mod commands;
 mod lock;
 mod looks;
 mod policies;
+mod secrets;
 #[path = "../support/mod.rs"]
 mod support;
 #[allow(dead_code, reason = "other tests use more of it")]

@@ -197,6 +197,57 @@ fn of_a_file_that_is_many_programs_one_is_denied() {
 }
 
 #[test]
+fn a_denied_package_is_denied_in_every_spelling() {
+    let spellings = [
+        "npx -pevil run",
+        "npx -yp evil run",
+        "npm exec --package=evil -- run",
+        "npm x evil@2",
+        "pnpm dlx evil",
+        "pnpm --package=evil dlx run",
+        "yarn dlx -p evil run",
+        "bunx -p evil run",
+        "bun x evil",
+        "deno run -A npm:evil@1/bin",
+    ];
+    check(r#"["npx", "-y", "evil", "*"]"#, &spellings, &["npx -pfine run", "deno run npm:fine"]);
+    let spellings = [
+        "uvx --from=evil==2 run",
+        "uvx evil@latest",
+        "uv tool run evil[cli]",
+        "uvx -wevil fine",
+        "pipx run --spec=evil run",
+        "uvx https://files.pythonhosted.org/packages/1/evil-1.0-py3-none-any.whl",
+    ];
+    check(r#"["uvx", "evil", "*"]"#, &spellings, &["uvx --from=fine evil-2"]);
+}
+
+/// What is at a place may be that package, or any.
+#[test]
+fn what_does_not_say_which_package_it_is_may_be_a_denied_one() {
+    let places = [
+        "npx github:user/repository",
+        "env npx -y https://host.example/server.tgz",
+        "sh -c 'exec npx user/repository'",
+        "DIR/other/harmless-npx ./server",
+        "bunx fine@git+https://host.example/server",
+        "deno run https://host.example/mod.ts",
+    ];
+    let others = ["npx fine https://host.example/mcp ./data", "uvx --from git+https://h/x x"];
+    check(r#"["npx", "-y", "evil"]"#, &places, &others);
+    check(
+        r#"["uvx", "evil"]"#,
+        &["uvx --from git+https://h.example/x x", "uv run --with ./x server.py"],
+        &["uv run server.py", "npx ./server", "uvx fine /data"],
+    );
+    check(r#"["node", "evil.js"]"#, &[], &places);
+    let scratch = home("[[deny]]\ncommand = [\"npx\", \"-y\", \"evil\"]\n");
+    let told = run(&mut scratch.mcpmini(["policy", "check", "exec:npx github:user/server"]));
+    let why = "it runs what is at github:user/server, which may be any package";
+    assert!(told.code == 8 && told.out.contains(why), "{told:?}");
+}
+
+#[test]
 fn a_denied_package_is_denied_whoever_runs_it() {
     let refused = [
         "npx -y evil-server",
@@ -634,4 +685,114 @@ fn what_a_policy_relies_on_is_safe_from_strangers() {
     fs::remove_file(&folder).unwrap();
     symlink("gone", &folder).unwrap();
     check("its folder is a link to nothing", false);
+}
+
+#[test]
+fn what_leads_a_url_elsewhere_is_judged_with_it() {
+    let check = |policy: &str, words: &[&str], expected: (i32, &str)| {
+        let scratch = home(policy);
+        let words = [&["policy", "check", "https://h.example/mcp"], words].concat();
+        let outcome = run(scratch.mcpmini(words).env("https_proxy", "http://proxy.example:1"));
+        let (code, told) = expected;
+        assert!(outcome.code == code && outcome.out.contains(told), "{policy}: {}", outcome.out);
+    };
+    let deny = |host: &str| format!("[[deny]]\nhost = \"{host}\"\n");
+    let resolve = ["--resolve", "h.example:443:10.0.0.1"];
+    let proxy = ["--proxy", "http://Evil.example:3128"];
+    check(&deny("10.0.0.1"), &resolve, (8, "deny 1"));
+    check(&deny("10.0.0.1"), &["--resolve", "*:443:10.0.0.1"], (8, "deny 1"));
+    check(&deny("10.0.0.1"), &["--resolve", "h.example:80:10.0.0.1"], (0, "admitted"));
+    check(&deny("evil.example"), &proxy, (8, "deny 1"));
+    check(&deny("evil.example"), &[], (0, "admitted"));
+    check(&deny("proxy.example"), &[], (8, "deny 1"));
+    check(&deny("proxy.example"), &proxy, (0, "admitted"));
+    let strict = "mode = \"strict\"\n[[allow]]\nkind = \"host\"\nhosts = [\"h.example\"]\n";
+    check(strict, &[], (0, "allow 1"));
+    check(strict, &resolve, (0, "allow 1"));
+    check(strict, &["--insecure"], (8, "but with --insecure anybody may answer"));
+    check("require_tls = true\n", &["--insecure"], (8, "require_tls"));
+    check("require_tls = true\n", &[], (0, "admitted"));
+    // So is a call, which goes nowhere.
+    let scratch = home(&deny("10.0.0.1"));
+    let words = [&["call", "https://h.example/mcp", "echo"][..], &resolve].concat();
+    let outcome = run(&mut scratch.mcpmini(words));
+    assert_eq!(outcome.code, 8, "{}", outcome.err);
+    let scratch = home("require_tls = true\n");
+    let outcome = run(&mut scratch.mcpmini(["tools", "https://h.example/mcp", "--insecure"]));
+    assert_eq!(outcome.code, 8, "{}", outcome.err);
+    assert!(outcome.err.contains("hint: leave --insecure out"), "{}", outcome.err);
+}
+
+#[test]
+fn a_refusal_shows_the_rule_that_would_allow() {
+    let scratch = home("mode = \"strict\"\n");
+    let file = scratch.path(POLICY).display().to_string();
+    let home = scratch.path("").display().to_string();
+    let home = home.trim_end_matches('/');
+    for (word, expected) in [
+        (
+            "exec:fine 'a \"b\"' --c",
+            "kind = \"command\"\ncommand = [\"fine\",\"a \\\"b\\\"\",\"--c\"]",
+        ),
+        ("exec:npx p@1", &*format!("command = [\"npx\",\"p@1\"]\ncwd = \"{home}\"")),
+        ("https://h.example/mcp", "kind = \"host\"\nhosts = [\"h.example\"]"),
+        ("unix:/run/x.sock", "kind = \"socket\"\npath = \"/run/x.sock\""),
+    ] {
+        scratch.write(POLICY, "mode = \"strict\"\n");
+        let policy = |words: &[&str]| {
+            let path = format!("{home}/bin:/usr/bin:/bin");
+            run(scratch.mcpmini(words).current_dir(home).env("PATH", path))
+        };
+        let call = policy(&["call", word, "echo", "--json-errors"]);
+        assert_eq!(call.code, 8, "{word}: {}", call.err);
+        let error: serde_json::Value = serde_json::from_str(call.err.trim()).unwrap();
+        let hint = error["error"]["hint"].as_str().unwrap();
+        assert!(hint.contains(&format!("to allow it, add to {file}:\n[[allow]]\n")), "{hint}");
+        assert!(hint.ends_with(expected), "{word}: {hint}");
+        let check = policy(&["policy", "check", word, "--json"]);
+        let json: serde_json::Value = serde_json::from_str(&check.out).unwrap();
+        let table = json["decisions"][0]["allow"].as_str().unwrap();
+        assert!(check.err.contains("to allow it, add to "), "{}", check.err);
+        // It does what it says.
+        scratch.write(POLICY, format!("mode = \"strict\"\n{table}\n"));
+        let check = policy(&["policy", "check", word]);
+        assert_eq!(check.code, 0, "{word} {table}: {}", check.out);
+    }
+    scratch.write(POLICY, "mode = \"strict\"\n[[deny]]\ncommand = [\"evil\", \"*\"]\n");
+    let outcome = run(&mut scratch.mcpmini(["policy", "check", "exec:evil"]));
+    assert!(outcome.code == 8 && !outcome.err.contains("to allow it"), "{}", outcome.err);
+}
+
+#[test]
+fn packages_without_a_version_are_told() {
+    let scratch = home("");
+    for (line, told) in [
+        ("npx -y foo", "npx runs whatever version of foo is the newest; name one"),
+        ("npx -y foo@1.2.3", ""),
+        ("uvx foo", "uvx runs whatever version of foo is the newest; name one"),
+        ("fine foo", ""),
+    ] {
+        let path = format!("{}:/usr/bin:/bin", scratch.path("bin").display());
+        let word = format!("exec:{line}");
+        let words = ["policy", "check", &word, "--json"];
+        let outcome = run(scratch.mcpmini(words).env("PATH", path));
+        let json: serde_json::Value = serde_json::from_str(&outcome.out).unwrap();
+        assert_eq!(outcome.code, 0, "{line}");
+        assert_eq!(json["unpinned"].as_str().unwrap_or_default(), told, "{line}");
+        assert!(outcome.err.contains(told) && outcome.err.is_empty() == told.is_empty(), "{line}");
+    }
+}
+
+#[test]
+fn an_image_is_denied_whatever_options_the_rule_or_the_command_has() {
+    let refused = [
+        "docker run -i mcp/evil",
+        "docker run --rm -v /a:/b -e A --name y mcp/evil:1 stdio",
+        "podman run --brand-new z docker.io/mcp/evil",
+    ];
+    let admitted = ["docker run -i --name x mcp/fine", "docker run --brand-new x mcp/fine"];
+    check(r#"["docker", "run", "-i", "--name", "x", "mcp/evil", "*"]"#, &refused, &admitted);
+    // Where a rule has an option that is not known, each word may be the image.
+    let rule = r#"["docker", "run", "--brand-new", "mcp/a", "mcp/evil", "*"]"#;
+    check(rule, &[&refused[..], &["docker run -i mcp/a"]].concat(), &["docker run -i mcp/fine"]);
 }

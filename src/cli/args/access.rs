@@ -152,9 +152,14 @@ impl Access {
             ("--idp-client-secret-file", self.idp_client_secret_file.is_some()),
             ("--idp-id-token-file", self.idp_id_token_file.is_some()),
             ("--dpop", self.dpop),
-            ("--allow-private", self.allow_private),
             ("--login", self.login),
         ])
+    }
+
+    /// The first option that is for servers on the network alone, if there is one. Documents may lead to
+    /// private networks also where a token was given.
+    pub fn for_network(&self) -> Option<&'static str> {
+        self.given().or(self.allow_private.then_some("--allow-private"))
     }
 }
 

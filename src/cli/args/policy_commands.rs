@@ -21,7 +21,7 @@ keywords! {
 #[argh(note = "A policy is the file policy.toml beside the configuration: the administrator's in \
                /etc/mcpmini, and the user's, or the one that MCPMINI_POLICY names. A server is \
                used only if both admit it. It can say: mode (off, tofu, strict: only what a rule \
-               allows), require_signature, trusted_root, card_max_age_days, [[allow]] rules by \
+               allows), require_signature, require_tls, trusted_root, card_max_age_days, [[allow]] rules by \
                signer, host, command, socket or registry, [[deny]] rules, [revocation] lists, and \
                cross_domain (ask, allow or deny: whether `add` takes a server that a document of \
                another host leads to). How all of that is written: `mcpmini help policy-file`.")]
@@ -38,13 +38,17 @@ keywords! {
                it. That is rather too much than too little. It cannot find a copy, a name that a \
                script puts together, or what a program starts later: where that matters, allow \
                what is meant, with mode strict. A rule that denies a host also finds it in the \
-               URLs among the words of a command."
+               URLs among the words of a command (a host there with letters beyond ASCII may be \
+               any), as a proxy, and as an address of --resolve. One that denies a signer also finds \
+               whoever had signed the card that a server was added from."
 )]
 #[argh(
     note = "`policy check SERVER` contacts nobody. It prints a line for each policy: whether it \
                admits the server, the file and line, the rule, what the rule says, and the kept \
-               documents that it relies on, and of when they are. The exit \
-               code is 8 if the server may not be used."
+               documents that it relies on, and of when they are. It warns of a package without a \
+               version, and shows the rule that would allow what none does. What counts is the way \
+               that a call would take, with --resolve, --proxy and --insecure. The exit code is 8 if \
+               the server may not be used."
 )]
 #[argh(
     note = "`policy refresh` fetches the lists that the policies name by URL. Commands that use a \

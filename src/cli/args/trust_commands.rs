@@ -37,8 +37,9 @@ keywords! {
 #[argh(
     note = "Before a tool that was accepted is called, the list of tools is asked for: once on each \
                connection and in each minute (ten, while calls of a batch are always under way), \
-               unless there is one that the server itself calls good (ttlMs). A tool that was never \
-               listed is not known, and is held to nothing."
+               unless there is one that the server itself calls good (ttlMs). So it is before a new \
+               one is, which is told and accepted by that. One that no list has is told, and not \
+               called where trust is strict."
 )]
 #[argh(
     note = "What is compared: of a tool its name, title, description, schemas, annotations and \
@@ -46,7 +47,8 @@ keywords! {
                the program, its arguments, the names of its variables, and what references stand for \
                in the program, in the script that it runs and in variables that choose code (HOME \
                stays whoever's home it is), but not in other arguments, which may be secret. Of an \
-               address the host that it leads to, and a Host header."
+               address the host that it leads to, and a Host header. Of what a server says none is \
+               kept that it was given as a secret: the hash of the whole stands for that."
 )]
 #[argh(
     note = "With MCPMINI_TRUST=strict, or \"trust\": \"strict\" in its definition, a server is used \

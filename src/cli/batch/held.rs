@@ -36,8 +36,8 @@ impl Work<'_, '_> {
     fn doubts(&self, tool: &str) -> bool {
         let consent = &self.contact.watcher.consent;
         let holds = match self.flights.is_empty() {
-            true => consent.holds(tool),
-            false => consent.holds_meanwhile(tool),
+            true => consent.holds(),
+            false => consent.holds_meanwhile(),
         };
         self.tools.list().is_none() && consent.doubts(tool) || holds
     }
@@ -115,7 +115,7 @@ impl Work<'_, '_> {
                 Ok(None) => {}
                 Ok(Some(list)) => self.tools.learn(list),
                 // What was seen may be about a tool of an earlier line. Each is judged by itself.
-                Err(_) if !self.contact.watcher.consent.holds(&tool) => {}
+                Err(_) if !self.contact.watcher.consent.holds() => {}
                 Err(error) => return Err(error),
             }
         }

@@ -279,7 +279,7 @@ impl Work<'_, '_> {
             let checked = self.tools.check(name, request.arguments());
             checked.map_err(|unfit| call::unfit_arguments(&unfit, name, &self.contact))?;
         }
-        let connection = tool.and_then(|name| self.contact.bond(name));
+        let connection = tool.and_then(|_| self.contact.bond());
         let tool = tool.and_then(|name| self.tools.named(name));
         let mirrored = match tool {
             Some(tool) if self.mirrors == Some(true) => call::mirrored(tool, request.arguments())?,

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::env::Env;
+use crate::protocol::sorting::sort_by;
 
 /// What may stand at the cursor.
 #[derive(Debug, PartialEq, Eq)]
@@ -56,6 +57,6 @@ pub(super) fn files(before: &str, typed: &str, env: &Env) -> Vec<Candidate> {
         })
     };
     let mut found: Vec<_> = entries.flatten().filter_map(candidate).take(LIMIT).collect();
-    found.sort_by(|one, other| one.word.cmp(&other.word));
+    sort_by(&mut found, |one, other| one.word.cmp(&other.word));
     found
 }

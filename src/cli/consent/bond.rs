@@ -18,7 +18,7 @@ impl Contact<'_> {
         call: Call,
         repeatable: bool,
     ) -> Result<Result<Json, NoResult>, Error> {
-        let mut terms = Terms { repeatable, connection: self.bond(tool), ..Terms::default() };
+        let mut terms = Terms { repeatable, connection: self.bond(), ..Terms::default() };
         let mut looked_after = None;
         loop {
             match self.try_call_on(call.clone(), terms).await? {
@@ -31,18 +31,18 @@ impl Contact<'_> {
                         0 => error,
                         _ => error.sent(Sent::Maybe),
                     })?;
-                    terms = Terms { attempts, connection: self.bond(tool), ..terms };
+                    terms = Terms { attempts, connection: self.bond(), ..terms };
                 }
                 result => return Ok(result),
             }
         }
     }
 
-    /// The connection that a tool may be called on, if it must not be called on another one: that on
-    /// which it was looked at.
-    pub(in crate::cli) fn bond(&self, tool: &str) -> Option<u32> {
+    /// The connection that tools may be called on, if they must not be called on another one: that on
+    /// which they were looked at.
+    pub(in crate::cli) fn bond(&self) -> Option<u32> {
         let consent = &self.watcher.consent;
         let looked_on = consent.looked_on().or(self.is_shared().then(|| self.connection()));
-        looked_on.filter(|_| consent.is_accepted(tool))
+        looked_on.filter(|_| consent.is_held())
     }
 }

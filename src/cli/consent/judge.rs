@@ -22,28 +22,30 @@ impl Consent<'_> {
     /// Whether a tool must be looked at before it is called, at the cost of a request.
     pub(in crate::cli) fn doubts(&self, tool: &str) -> bool {
         // Strictly, what a tool was the last time is not enough.
+        let tool = self.named(tool);
         let doubts = |record: &Record| self.mode == Mode::Strict || record.doubts(tool, self.mode);
         self.is_locked() || self.enforces && self.record.as_ref().is_some_and(doubts)
     }
 
-    /// Whether a tool was accepted and is to be held to that, and the tools were not looked at since
-    /// the connection was opened, or said to have changed, or too long ago.
-    pub(in crate::cli) fn holds(&self, tool: &str) -> bool {
-        !self.looks.count() && self.is_accepted(tool)
+    /// Whether tools are to be held to those that were accepted, and were not looked at since the
+    /// connection was opened, or said to have changed, or too long ago. One that was not among them
+    /// is looked at as well: it is new, or it is none that the server shows.
+    pub(in crate::cli) fn holds(&self) -> bool {
+        !self.looks.count() && self.is_held()
     }
 
     /// The same while other calls are under way: strictly it makes no difference.
-    pub(in crate::cli) fn holds_meanwhile(&self, tool: &str) -> bool {
+    pub(in crate::cli) fn holds_meanwhile(&self) -> bool {
         match self.mode {
-            Mode::Strict => self.holds(tool),
-            _ => !self.looks.count_meanwhile() && self.is_accepted(tool),
+            Mode::Strict => self.holds(),
+            _ => !self.looks.count_meanwhile() && self.is_held(),
         }
     }
 
-    /// Whether a tool was accepted and is to be held to that.
-    pub(in crate::cli) fn is_accepted(&self, tool: &str) -> bool {
-        let is_accepted = self.accepted_tools().is_some_and(|tools| tools.contains_key(tool));
-        self.enforces && self.mode != Mode::Off && (self.is_locked() || is_accepted)
+    /// Whether tools are to be held to those that were accepted.
+    pub(in crate::cli) fn is_held(&self) -> bool {
+        let has_tools = || self.accepted_tools().is_some_and(|tools| !tools.is_empty());
+        self.enforces && self.mode != Mode::Off && (self.is_locked() || has_tools())
     }
 
     /// The number of the connection on which the tools were looked at; `None` where that did not
@@ -61,13 +63,13 @@ impl Consent<'_> {
     /// Whether everything is to be looked at before anything is asked of the server, and was not
     /// yet, or too long ago.
     pub(in crate::cli) fn wants_everything(&self) -> bool {
-        self.is_locked() && !self.looks.count() && !self.looking
+        self.is_locked() && self.enforces && !self.looks.count() && !self.looking
     }
 
     /// Says that a tool is going to be called.
     pub(in crate::cli) fn intend(&mut self, tool: &str) {
-        if self.mode != Mode::Off && !self.used.contains(tool) {
-            self.used.insert(tool.to_owned());
+        if self.mode != Mode::Off && !self.used.contains(self.named(tool)) {
+            self.used.insert(self.named(tool).to_owned());
         }
     }
 
@@ -79,9 +81,30 @@ impl Consent<'_> {
         if self.is_locked() && self.observed.tools.is_none() {
             return Err(self.unseen(name));
         }
-        self.check_for(&Use::from([name.to_owned()]))?;
+        let tool = self.named(name).to_owned();
+        self.check_for(&Use::from([tool.clone()]))?;
+        if self.is_unlisted(&tool) {
+            match self.mode {
+                Mode::Strict => return Err(self.unlisted(&tool)),
+                _ => {
+                    let text = self.unlisted(&tool).message;
+                    self.run.warn(&format!("{}: {text}", self.key.name));
+                }
+            }
+        }
         self.intend(name);
         Ok(())
+    }
+
+    /// Whether a tool is none of those that the server lists, now or when it was accepted. A list that
+    /// came before is not read once more: it is what was accepted.
+    fn is_unlisted(&self, tool: &str) -> bool {
+        let has = |tools: &BTreeMap<String, Digest>| tools.contains_key(tool);
+        let lists_it = match &self.observed.tools {
+            Some(tools) => has(tools),
+            None => !self.looks.count(),
+        };
+        self.is_held() && !lists_it && !self.accepted_tools().is_some_and(has)
     }
 
     /// What is accepted, and what the server is as far as that is known.

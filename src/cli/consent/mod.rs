@@ -14,6 +14,7 @@
 
 mod bond;
 mod judge;
+mod keep;
 mod look;
 mod observe;
 mod place;
@@ -26,11 +27,12 @@ pub(super) use refusal::no_lock;
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use self::look::Looks;
 use super::args::Command;
 use super::args::settings::Trust;
+use super::args::trust_commands::TrustAction;
 use super::errors::Error;
 use super::run::Run;
 use crate::config::program::follows_directory;
@@ -38,7 +40,7 @@ use crate::config::steering::chooses_code;
 use crate::config::{self, Digest, Endpoint, Layer, Overrides, Resolved, Server, Target};
 use crate::env::Env;
 use crate::trust::pins::{
-    self, Change, Facets, Key, LockFile, Mode, PinError, Record, Store, Texts, Use,
+    self, Change, Facets, Key, LockFile, Mode, Parts, PinError, Record, Store, Texts, Use,
 };
 use crate::trust::policy::{self, Policies};
 
@@ -66,6 +68,8 @@ pub(super) struct Consent<'a> {
     lock: Option<PathBuf>,
     /// What it says.
     locked: Option<Facets>,
+    /// And which members its tools have.
+    locked_parts: Parts,
     pub(super) record: Option<Record>,
     /// Whether the trust in the place where it is was taken back.
     is_place_revoked: bool,
@@ -148,6 +152,7 @@ impl<'a> Consent<'a> {
                 || run.access.scope.is_some()
                 || run.access.issuer.is_some(),
             locked: None,
+            locked_parts: Parts::new(),
             record: None,
             is_place_revoked: false,
             texts: Texts::default(),
@@ -216,15 +221,21 @@ impl<'a> Consent<'a> {
                 return Err(self.revoked());
             }
         }
-        if !self.enforces || self.mode == Mode::Off {
-            return Ok(());
-        }
-        if let Some(path) = &self.lock {
+        if let Some(path) = self.lock.as_ref().filter(|_| self.enforces || self.compares()) {
             let file = LockFile::read(path, self.run.env.deadline());
             let file = file.map_err(|error| refusal::no_lock(&error))?;
             let locked = file.get(&self.key.name).cloned();
             self.locked = Some(locked.ok_or_else(|| self.not_locked(path))?);
-        } else if self.mode == Mode::Strict && self.record.is_none() && !self.is_looked_over() {
+            self.locked_parts = file.parts(&self.key.name).cloned().unwrap_or_default();
+        }
+        if !self.enforces || self.mode == Mode::Off {
+            return Ok(());
+        }
+        if self.lock.is_none()
+            && self.mode == Mode::Strict
+            && self.record.is_none()
+            && !self.is_looked_over()
+        {
             return Err(self.not_accepted());
         }
         if let (Some(record), true) = (&mut self.record, self.approved) {
@@ -238,6 +249,16 @@ impl<'a> Consent<'a> {
     /// Whether the server stands in no file yet, and the user wants to see whether it should.
     fn is_looked_over(&self) -> bool {
         !self.resolved.is_stored && matches!(self.run.command(), Command::Add(_) | Command::Card(_))
+    }
+
+    /// Whether the command shows how the server differs from what is accepted.
+    fn compares(&self) -> bool {
+        matches!(self.run.command(), Command::Trust(trust) if trust.action == TrustAction::Diff)
+    }
+
+    /// The file that says what the server is locked to, if one does.
+    pub(super) fn lock(&self) -> Option<&Path> {
+        self.lock.as_deref().filter(|_| self.is_locked())
     }
 
     /// Whether the server must be as a lock file says, in every respect.
@@ -300,6 +321,7 @@ impl<'a> Consent<'a> {
         }
         let (mode, approved, attended) = (self.mode, self.approved, self.attended);
         let texts = std::mem::take(&mut self.texts);
+        let texts = self.kept_texts(texts);
         let (observed, used, list) = (&self.observed, &self.used, self.list);
         let saved = self.store.change(&self.key, self.run.env.now(), |record, kept| {
             let before = record.clone();

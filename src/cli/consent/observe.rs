@@ -1,10 +1,11 @@
 //! What a server shows of itself while it is used.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::Consent;
 use crate::auth::TokenRecord;
+use crate::cli::args::Command;
 use crate::cli::contact::Contact;
 use crate::cli::errors::Error;
 use crate::client::Link;
@@ -14,7 +15,7 @@ use crate::protocol::json::Json;
 use crate::protocol::jsonrpc::scan;
 use crate::protocol::model::server;
 use crate::protocol::model::tool::Tool;
-use crate::trust::pins::{self, Auth, Identity, Mode};
+use crate::trust::pins::{self, Auth, Mode};
 
 impl Consent<'_> {
     /// Takes in that a session with the server is open; false when it must go no further.
@@ -52,9 +53,10 @@ impl Consent<'_> {
         if self.mode == Mode::Off {
             return;
         }
-        self.observed.identity = server::info(greeting).map(Identity::read);
+        self.observed.identity = server::info(greeting).map(|info| self.identity_in(info));
         let declared = scan::member(greeting, "capabilities").unwrap_or("{}");
-        self.observed.capabilities = Some(pins::capabilities(declared));
+        let capabilities = pins::capabilities(declared);
+        self.observed.capabilities = Some(self.kept_capabilities(capabilities));
         let instructions = scan::member(greeting, "instructions").and_then(scan::unescape);
         let instructions = instructions.unwrap_or_default();
         self.observed.instructions = Some(Digest::of(instructions.as_bytes()));
@@ -66,7 +68,7 @@ impl Consent<'_> {
     pub(in crate::cli) fn note_result(&mut self, info: Option<&str>) {
         self.met = true;
         let Some(info) = info.filter(|_| self.mode != Mode::Off) else { return };
-        let identity = Identity::read(info);
+        let identity = self.identity_in(info);
         if self.observed.identity.as_ref() != Some(&identity) {
             self.observed.identity = Some(identity);
             match self.check() {
@@ -91,34 +93,42 @@ impl Consent<'_> {
 
     /// Takes in all tools of the server, each as its JSON text, from a list that is good for so long by
     /// the server's word.
-    pub(in crate::cli) fn note_tools<'t>(
+    ///
+    /// # Errors
+    /// When the time for everything is over, or a signal has come: there may be very many.
+    pub(in crate::cli) fn note_tools(
         &mut self,
-        tools: impl Iterator<Item = &'t str> + Clone,
+        tools: &[&str],
         good_for: Option<Duration>,
-    ) {
+    ) -> Result<(), Error> {
         self.met = true;
         self.looks.note(good_for);
         if self.mode == Mode::Off {
-            return;
+            return Ok(());
         }
-        let whole: String = tools.clone().collect();
-        let list = Digest::of(whole.as_bytes());
+        let list = Digest::of(tools.concat().as_bytes());
         self.list = Some(list);
         if self.is_known_list(list) {
-            return self.note_known_tools();
+            self.note_known_tools();
+            return Ok(());
         }
         let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for tool in tools.filter_map(|text| Tool::read(text).ok()) {
+        for tool in tools.iter().filter_map(|text| Tool::read(text).ok()) {
+            self.run.go_on()?;
             let text = pins::tool_text(tool.as_json());
-            texts.entry(tool.name).or_default().push(text);
+            let name = self.kept_tool(&tool.name).into_owned();
+            texts.entry(name).or_default().push(text);
         }
         // Which of several tools with one name the server runs is its secret: together they are one.
-        let texts = texts.into_iter().map(|(name, texts)| (name, pins::text_of_all(texts)));
-        let texts: BTreeMap<String, String> = texts.collect();
-        let hashes = texts.iter().map(|(name, text)| (name.clone(), Digest::of(text.as_bytes())));
-        self.observed.tools = Some(hashes.collect());
-        self.texts.tools.extend(texts);
+        let mut hashes = BTreeMap::new();
+        for (name, texts) in texts {
+            let text = pins::text_of_all(texts);
+            hashes.insert(name.clone(), Digest::of(text.as_bytes()));
+            self.texts.tools.insert(name, text);
+        }
+        self.observed.tools = Some(hashes);
         self.tell_news();
+        Ok(())
     }
 
     /// Takes in that the server does not list its tools: if it did, they are not there any more.
@@ -129,18 +139,13 @@ impl Consent<'_> {
         }
     }
 
-    /// Whether a list lacks a tool that is used and was accepted.
-    pub(in crate::cli) fn is_missed_in<'t>(&self, tools: impl Iterator<Item = &'t str>) -> bool {
-        let Some(accepted) = self.accepted_tools() else { return false };
-        let mut missed: BTreeSet<&str> = self.used.iter().map(String::as_str).collect();
-        missed.retain(|name| accepted.contains_key(*name));
-        if missed.is_empty() {
-            return false;
-        }
-        for tool in tools.filter_map(|text| Tool::read(text).ok()) {
-            missed.remove(&*tool.name);
-        }
-        !missed.is_empty()
+    /// Whether a tool that is used and was accepted is not there.
+    pub(in crate::cli) fn misses(&self, is_there: impl Fn(&str) -> bool) -> bool {
+        let accepted = self.accepted_tools();
+        let is_missed = |name: &String| {
+            accepted.is_some_and(|tools| tools.contains_key(name)) && !is_there(name)
+        };
+        self.used.iter().any(is_missed)
     }
 
     /// Takes in what stands for the tools of the server, which others have asked for on this
@@ -156,7 +161,9 @@ impl Consent<'_> {
     /// Whether a list of tools is the one that came last, so that no tool needs a look.
     fn is_known_list(&self, list: Digest) -> bool {
         let known = self.record.as_ref().and_then(|record| record.list);
-        known == Some(list) && self.enforces && self.locked.is_none()
+        // Whoever locks the server wants to know what the tools have.
+        let locks = matches!(self.run.command(), Command::Lock(_));
+        known == Some(list) && self.enforces && self.locked.is_none() && !locks
     }
 
     fn note_known_tools(&mut self) {

@@ -59,6 +59,12 @@ pub(in crate::cli) fn known_publisher(
 }
 
 impl Consent<'_> {
+    /// Who is known to have signed the card.
+    pub(in crate::cli) fn publisher(&self) -> Option<&Publisher> {
+        let record = || self.record.as_ref().and_then(|record| record.accepted.publisher.as_ref());
+        self.locked.as_ref().and_then(|locked| locked.publisher.as_ref()).or_else(record)
+    }
+
     /// Takes down who has signed the card. That nobody has says something only where somebody had, and
     /// who has signed in one way says nothing about who has in another.
     pub(super) fn note_publisher(&mut self, publisher: Publisher) {

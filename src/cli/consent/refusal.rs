@@ -91,6 +91,7 @@ impl Consent<'_> {
         is_texts.instructions = self.texts.instructions.clone().or(is_texts.instructions);
         let (was, is) = self.sides();
         keep_those_of(&mut accepted, &was);
+        accepted.parts.clone_from(&self.locked_parts);
         Both { was, is, was_texts: accepted, is_texts }
     }
 
@@ -103,24 +104,27 @@ impl Consent<'_> {
         format!("mcpmini {command} {}", quoting::join(words))
     }
 
+    /// The command line that takes the server as it is now.
+    pub(in crate::cli) fn remedy(&self, verdict: &Verdict) -> String {
+        match &self.lock {
+            Some(path) => self.command("lock", &["--lock", &path.to_string_lossy()]),
+            None => self.command("trust accept", &["--accept", &verdict.digest.to_string()]),
+        }
+    }
+
     /// The error for a server that differs from what was accepted.
     pub(super) fn refused(&self, verdict: &Verdict) -> Error {
         let both = self.both();
         let blocking = verdict.blocking();
         let lines = both.lines(blocking.into_iter()).join("\n");
-        let digest = verdict.digest.to_string();
-        let (what, command) = match &self.lock {
+        let command = self.remedy(verdict);
+        let what = match &self.lock {
             Some(path) => {
-                let path = path.to_string_lossy();
-                let command = self.command("lock", &["--lock", &path]);
                 let given = !self.overrides.args.is_empty() || !self.overrides.env.is_empty();
                 let with = if given { "with what --arg and --env add " } else { "" };
-                (format!("{with}it is not what {path} says"), command)
+                format!("{with}it is not what {} says", path.display())
             }
-            None => {
-                let command = self.command("trust accept", &["--accept", &digest]);
-                ("it is not what was accepted".to_owned(), command)
-            }
+            None => "it is not what was accepted".to_owned(),
         };
         let trust = both.json(&verdict.changes, &verdict.digest, &command);
         let error = self.error(format!("{what}:\n{lines}"));
@@ -136,7 +140,7 @@ impl Consent<'_> {
         if self.mode != Mode::FirstUse || !verdict.blocking().iter().all(is_gone) {
             return error;
         }
-        let command = self.command("trust accept", &["--accept", &verdict.digest.to_string()]);
+        let command = self.remedy(verdict);
         let hint = format!(
             "it may need more than is offered (--sampling-command, --interactive, --root); \
              if it was removed: {command}"
@@ -187,6 +191,13 @@ impl Consent<'_> {
         };
         let error = Error { message: text, ..error }.sent(Sent::No);
         error.hint("MCPMINI_TRUST=off asks for none, and holds the server to nothing")
+    }
+
+    /// The error for a tool that the server does not show, so that there is nothing to hold it to.
+    pub(super) fn unlisted(&self, tool: &str) -> Error {
+        let tool = pins::visible(tool);
+        self.error(format!("the tool \"{tool}\" is none that the server lists, now or before"))
+            .hint(self.command("tools", &[]))
     }
 
     /// The error for a tool whose definition is not known where it must be.

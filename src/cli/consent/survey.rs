@@ -9,7 +9,9 @@ use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
 use crate::cli::{discover, listing};
 use crate::protocol::message::Sent;
-use crate::trust::pins::{Action, Facets, Mode, State, Use, compare, of_definition};
+use crate::trust::pins::{
+    Action, Facets, Mode, Parts, State, Use, compare, of_definition, tool_parts,
+};
 
 impl Contact<'_> {
     /// Asks the server what it is and what it can do, and for all its tools.
@@ -19,7 +21,7 @@ impl Contact<'_> {
         match Catalog::fetch(self).await {
             Ok(_) => {}
             Err(error) if listing::is_unlisted(&error) => {
-                self.watcher.consent.note_tools(std::iter::empty(), None);
+                self.watcher.consent.note_tools(&[], None)?;
             }
             Err(error) => return Err(error),
         }
@@ -74,7 +76,7 @@ impl Contact<'_> {
         match Catalog::get(self).await {
             Ok(_) => {}
             Err(error) if listing::is_unlisted(&error) => {
-                self.watcher.consent.note_tools(std::iter::empty(), None);
+                self.watcher.consent.note_tools(&[], None)?;
             }
             Err(error) => return Err(self.watcher.consent.unlooked(None, error)),
         }
@@ -86,7 +88,8 @@ impl Consent<'_> {
     /// Whether the definition leads to another place or another command than the one that was
     /// accepted. Then it is neither started nor reached to look at it.
     pub(in crate::cli) fn is_elsewhere(&self) -> bool {
-        let accepted = self.record.as_ref().map(|record| &record.accepted);
+        let accepted = || self.record.as_ref().map(|record| &record.accepted);
+        let accepted = self.locked.as_ref().or_else(accepted);
         let stops = |accepted: &Facets| {
             let changes = compare(accepted, &self.definition);
             changes.iter().any(|change| change.action(Mode::FirstUse, &Use::new()) == Action::Block)
@@ -113,13 +116,20 @@ impl Consent<'_> {
         of_definition(resolved, overrides, self.run.env, Some(lock)).or(&self.current())
     }
 
+    /// The hashes of the members of the tools, for a lock file.
+    pub(in crate::cli) fn parts(&self) -> Parts {
+        let tools = self.texts.tools.iter();
+        tools.map(|(name, text)| (name.clone(), tool_parts(text))).collect()
+    }
+
     /// Writes down what was seen of a server that is known, so that it can be accepted as it is.
     pub(in crate::cli) fn save_seen(&mut self) {
-        if self.record.is_none() {
+        // What a lock file is about is more than that.
+        if self.record.is_none() || self.is_locked() {
             return;
         }
         let (observed, list) = (&self.observed, self.list);
-        let texts = self.texts.clone();
+        let texts = self.kept_texts(self.texts.clone());
         let saved = self.store.change(&self.key, self.run.env.now(), |record, kept| {
             let before = record.clone();
             self.tell_apart(record);

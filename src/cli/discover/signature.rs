@@ -15,7 +15,7 @@ use crate::protocol::json;
 use crate::protocol::params::Members;
 use crate::trust::pins::Publisher;
 use crate::trust::policy::seconds;
-use crate::trust::signature::did_web::{self, Offer};
+use crate::trust::signature::did_web;
 use crate::trust::signature::{
     BUNDLE_LIMIT, BUNDLE_SUFFIX, Covers, Evidence, Part, Refusal, Verified,
 };
@@ -210,10 +210,8 @@ async fn manifest(
         Err(Refusal::UnknownProfile(profile)) => return Signature::UnknownProfile(profile),
         Err(refusal) => return Signature::Broken(refusal, whence()),
     };
-    let mut domains: Vec<&str> = offers.iter().map(Offer::did).collect();
-    domains.dedup();
     let mut found = of(candidate);
-    for did in domains {
+    for did in did_web::signers(&offers) {
         let keys = did_web::document_url(did).and_then(|url| Address::parse(&url).ok());
         let Some(keys) = keys else { continue };
         let wanted =

@@ -97,6 +97,7 @@ impl Phase {
 impl Error {
     /// An error of that class. It is retryable when its class is, and a mistake of the command line
     /// was not sent.
+    #[cold] // so that what leads here is laid apart from what a call goes through
     pub fn new(exit: Exit, message: impl Into<String>) -> Error {
         Error {
             exit,

@@ -6,6 +6,7 @@ use super::super::errors::Error;
 use super::super::run::Run;
 use super::super::terminal::{Accent, Stream, accent};
 use super::parts::Parts;
+use crate::protocol::sorting::sort_by;
 use crate::protocol::visible::for_terminal;
 
 /// The narrowest a column becomes as long as there are others that can give room.
@@ -107,7 +108,7 @@ fn shares(wanted: &[usize], room: usize) -> Vec<usize> {
     }
     let mut room = room.saturating_sub(*first);
     let mut order: Vec<usize> = (0..others.len()).collect();
-    order.sort_by_key(|column| others[*column]);
+    sort_by(&mut order, |one, other| others[*one].cmp(&others[*other]));
     let mut left = order.len();
     for column in order {
         let share = (room / left).max(LEAST);

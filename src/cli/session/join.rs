@@ -66,7 +66,7 @@ fn check_options(run: &Run<'_>) -> Result<(), Error> {
         ("--transport", globals.transport.is_some()),
     ];
     let late = late.iter().filter(|(_, given)| *given).map(|(flag, _)| *flag);
-    let Some(flag) = late.chain(run.access.given()).next() else { return Ok(()) };
+    let Some(flag) = late.chain(run.access.for_network()).next() else { return Ok(()) };
     let text = format!("{flag} has no effect in a session: the server is open already");
     Err(Error::usage(text)
         .hint(format!("give it to `mcpmini session`, or call apart from it: {VARIABLE}=")))

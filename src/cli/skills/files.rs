@@ -16,6 +16,7 @@ use crate::protocol::model::result::contents;
 use crate::protocol::model::skill::{File, Files, MANIFEST, Skill};
 use crate::protocol::params::Params;
 use crate::protocol::similar::closest;
+use crate::protocol::sorting::sort_by;
 
 /// A file to read.
 pub(super) struct Choice {
@@ -57,7 +58,8 @@ pub(super) fn choose(
     }
     let chosen = |file: &&File| all || file.path == asked || file.path == MANIFEST;
     let mut chosen: Vec<_> = files.iter().filter(chosen).map(Choice::listed).collect();
-    chosen.sort_by_key(|choice| choice.uri != skill.uri);
+    let last = |choice: &Choice| choice.uri != skill.uri;
+    sort_by(&mut chosen, |one, other| last(one).cmp(&last(other)));
     Ok(chosen)
 }
 

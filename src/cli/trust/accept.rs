@@ -9,7 +9,7 @@ use crate::cli::errors::Error;
 use crate::cli::exit::Exit;
 use crate::cli::run::Run;
 use crate::config::Digest;
-use crate::trust::pins::{Facets, Record, Texts, compare};
+use crate::trust::pins::{Facets, Record, compare};
 
 /// Accepts what was seen last of a server. It is neither started nor reached: what is accepted is
 /// what was shown.
@@ -99,7 +99,7 @@ async fn ask(run: &Run<'_>, consent: &Consent<'_>, what: &str) -> Result<bool, E
 
 /// Writes down that a server is accepted as it is, unless it has become another meanwhile.
 fn write(consent: &Consent<'_>, current: &Facets) -> Result<Exit, Error> {
-    let texts: Texts = consent.texts.clone();
+    let texts = consent.kept_texts(consent.texts.clone());
     let written = consent.store.change(&consent.key, consent.run.env.now(), |record, kept| {
         let meanwhile = record.current(&consent.observed);
         if record.seen.is_some() && meanwhile != *current {

@@ -30,6 +30,12 @@ pub(super) async fn run(
     trust: &Trust,
     executor: &LocalExecutor<'static>,
 ) -> Result<Exit, Error> {
+    if run.globals.lock.is_some() && trust.action != TrustAction::Diff {
+        let action = trust.action.word();
+        let text =
+            format!("--lock has no effect on `trust {action}`; `trust diff` and `lock` take it");
+        return Err(Error::new(Exit::Usage, text).phase(Phase::Usage).sent(Sent::No));
+    }
     let Some(word) = &trust.server else { return list(run) };
     match trust.action {
         TrustAction::List => list(run),

@@ -82,20 +82,21 @@ pub(super) fn described(facets: &Facets) -> String {
     rows.collect()
 }
 
-/// Shows how a server differs from what was accepted.
+/// Shows how a server differs from what was accepted, or from what a lock file says.
 pub(super) async fn diff(run: &Run<'_>, contact: &mut Contact<'_>) -> Result<Exit, Error> {
-    if contact.watcher.consent.record.is_none() {
-        return Err(contact.watcher.consent.never_used());
+    let consent = &contact.watcher.consent;
+    if consent.record.is_none() && !consent.is_locked() {
+        return Err(consent.never_used());
     }
     look(contact).await?;
     let consent = &contact.watcher.consent;
-    let Some(record) = &consent.record else { return Err(consent.never_used()) };
     if consent.is_revoked() {
         return Err(consent.revoked());
     }
-    let verdict = Verdict::of(&record.accepted, &consent.current(), Mode::Strict, &Use::new());
+    let (was, is) = consent.sides();
+    let verdict = Verdict::of(&was, &is, Mode::Strict, &Use::new());
     let both = consent.both();
-    let command = consent.command("trust accept", &["--accept", &verdict.digest.to_string()]);
+    let command = consent.remedy(&verdict);
     match run.settings.output {
         Format::Json => {
             output::write_line(run, &both.json(&verdict.changes, &verdict.digest, &command))?;
@@ -106,10 +107,12 @@ pub(super) async fn diff(run: &Run<'_>, contact: &mut Contact<'_>) -> Result<Exi
             output::write(run, text.as_bytes())?;
         }
     }
-    let what = match consent.state() {
-        Some(State::Changed) => "it is not what was accepted",
-        Some(State::Incomplete) => "not all of it was ever accepted",
-        _ => return Ok(Exit::Ok),
+    let what = match (consent.lock(), consent.state()) {
+        (Some(_), _) if verdict.changes.is_empty() => return Ok(Exit::Ok),
+        (Some(path), _) => format!("it is not what {} says", path.display()),
+        (None, Some(State::Changed)) => "it is not what was accepted".to_owned(),
+        (None, Some(State::Incomplete)) => "not all of it was ever accepted".to_owned(),
+        (None, _) => return Ok(Exit::Ok),
     };
-    Err(consent.error(what.to_owned()).hint(format!("if that is right: {command}")))
+    Err(consent.error(what).hint(format!("if that is right: {command}")))
 }

@@ -20,6 +20,7 @@ pub(super) use self::parts::{input, inputs};
 use super::claim::{Binding, Claim, Form, Remark, Remote};
 use super::document::{Object, object, text, texts};
 use crate::net::Address;
+use crate::protocol::sorting::sort_by;
 
 /// The most servers that one document may list.
 const SERVERS: usize = 1000;
@@ -153,7 +154,8 @@ impl Reader<'_> {
             }
         }
         // Streamable HTTP first, whatever stands first.
-        claim.remotes.sort_by_key(|remote| remote.binding == Binding::Sse);
+        let last = |remote: &Remote| remote.binding == Binding::Sse;
+        sort_by(&mut claim.remotes, |one, other| last(one).cmp(&last(other)));
         claim
     }
 

@@ -6,6 +6,7 @@
 //! that none of the words is taken for the image, and that the image is not taken for a value.
 
 use super::package::Kind;
+use crate::config::container::takes_value;
 
 /// Options of `npx` and `bunx` without a value.
 const NPM: &[&str] = &[
@@ -44,37 +45,6 @@ const PYPI: &[&str] = &[
 /// Options of `dnx` without a value.
 const NUGET: &[&str] = &["-y", "--yes", "--prerelease", "--allow-roll-forward"];
 
-/// Options of `docker run` and `podman run` without a value.
-const OCI: &[&str] = &[
-    "--detach",
-    "--disable-content-trust",
-    "--env-host",
-    "--http-proxy",
-    "--init",
-    "--interactive",
-    "--no-healthcheck",
-    "--no-hostname",
-    "--no-hosts",
-    "--oom-kill-disable",
-    "--passwd",
-    "--privileged",
-    "--publish-all",
-    "--quiet",
-    "--read-only",
-    "--read-only-tmpfs",
-    "--replace",
-    "--rm",
-    "--rmi",
-    "--sig-proxy",
-    "--tls-verify",
-    "--tty",
-    "--unsetenv-all",
-    "--use-api-socket",
-];
-
-/// The same in one letter.
-const OCI_LETTERS: &str = "diPqt";
-
 /// The first word that could make another package run, if there is one.
 pub(super) fn stray<'w>(kind: &Kind, words: &'w [String]) -> Option<&'w str> {
     let mut rest = words.iter().map(String::as_str);
@@ -87,7 +57,8 @@ pub(super) fn stray<'w>(kind: &Kind, words: &'w [String]) -> Option<&'w str> {
                 _ => PYPI.contains(&word),
             },
             Kind::Nuget => NUGET.contains(&word),
-            Kind::Oci if takes_value(word) => rest.next().is_some(),
+            // One that is not known is taken for one with a value.
+            Kind::Oci if takes_value(word).unwrap_or(true) => rest.next().is_some(),
             Kind::Oci => word.len() > 1 && word.starts_with('-') && word != "--",
             Kind::Mcpb | Kind::Other(_) => false,
         };
@@ -103,17 +74,6 @@ fn is_python(version: &str) -> bool {
     let number = version.strip_prefix("cpython@").unwrap_or(version);
     number.starts_with(|first: char| first.is_ascii_digit())
         && number.chars().all(|letter| letter.is_ascii_digit() || letter == '.')
-}
-
-/// Whether the word behind an option of `docker run` is its value.
-fn takes_value(word: &str) -> bool {
-    if word.starts_with("--") {
-        return word != "--" && !word.contains('=') && !OCI.contains(&word);
-    }
-    let Some(letters) = word.strip_prefix('-') else { return false };
-    // The first that takes a value has it right behind, or in the next word.
-    let own = letters.trim_start_matches(|letter| OCI_LETTERS.contains(letter));
-    own.chars().count() == 1
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::refusal::{self, is_refusal, untold};
 use super::session::in_legacy;
 use super::site::Site;
 use crate::auth::challenge::Challenge;
-use crate::auth::{is_resource_of, resource_locations, server_locations};
+use crate::auth::{is_named, is_resource_of, resource_locations, server_locations};
 use crate::doctor::Check;
 use crate::doctor::finding::{Finding, Need, excerpt};
 use crate::net::{Address, Fetched, Fetcher, Policy, Source, Zone};
@@ -58,7 +58,7 @@ pub(super) const CHECKS: &[Check<Site>] = &[
     Check {
         id: "auth-query",
         title: "a token in the URL is not taken",
-        clause: "MCP 2026-07-28, Authorization, Token Requirements; OAuth 2.1, section 5.1",
+        clause: "MCP 2026-07-28, Authorization, Token Requirements, item 2",
         fix: "Take tokens from the Authorization header only: URLs end up in logs.",
         run: |site| Box::pin(query(site)),
     },
@@ -311,7 +311,7 @@ async fn check_issuer(site: &Site, issuer: &str, zone: Zone) -> Finding {
             continue;
         };
         let says = metadata.get("issuer").and_then(Value::as_str).unwrap_or_default();
-        if says.trim_end_matches('/') != issuer.trim_end_matches('/') {
+        if !is_named(says, issuer) {
             return Finding::fail(format!(
                 "the issuer {} calls itself {}",
                 excerpt(issuer),

@@ -34,7 +34,7 @@ pub(super) const CHECKS: &[Check<Site>] = &[
     Check {
         id: "cors-star-cred",
         title: "no page may read answers to requests with the visitor's cookies",
-        clause: "Fetch, section 3.2.5, CORS protocol and credentials",
+        clause: "Fetch, CORS protocol and credentials",
         fix: "Leave out Access-Control-Allow-Credentials, and let clients send Authorization \
               instead of cookies.",
         run: |site| Box::pin(star_with_credentials(site)),

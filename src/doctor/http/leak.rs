@@ -9,7 +9,7 @@ use crate::doctor::finding::{Finding, excerpt};
 pub(super) const CHECKS: &[Check<Site>] = &[Check {
     id: "leak",
     title: "errors tell nothing of the inside: no stack, no path, no secret",
-    clause: "MCP 2026-07-28, Security Best Practices; CWE-209",
+    clause: "CWE-209",
     fix: "Answer errors with a short text, and write stacks and paths into your own log.",
     run: |site| Box::pin(leak(site)),
 }];

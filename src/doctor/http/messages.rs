@@ -12,6 +12,7 @@ use crate::doctor::finding::{Finding, excerpt};
 use crate::protocol::Revision;
 use crate::protocol::jsonrpc::ErrorObject;
 use crate::protocol::method;
+use crate::protocol::sorting::sort;
 
 pub(super) const CHECKS: &[Check<Site>] = &[
     Check {
@@ -25,7 +26,7 @@ pub(super) const CHECKS: &[Check<Site>] = &[
     Check {
         id: "nosniff",
         title: "browsers are told not to guess what answers are",
-        clause: "Fetch, section 3.6, X-Content-Type-Options",
+        clause: "Fetch, X-Content-Type-Options header",
         fix: "Send X-Content-Type-Options: nosniff with every answer.",
         run: |site| Box::pin(async { nosniff(site) }),
     },
@@ -114,7 +115,7 @@ async fn content_type(site: &Site) -> Finding {
     let heard = site.heard();
     let with_response = heard.iter().filter(|answer| answer.result().is_some());
     let mut types: Vec<String> = with_response.map(Answer::content_type).collect();
-    types.sort_unstable();
+    sort(&mut types);
     types.dedup();
     let odd = types.iter().find(|it| !matches!(&***it, "application/json" | "text/event-stream"));
     match odd {

@@ -15,7 +15,7 @@ use crate::discovery::{catalog, document};
 use crate::doctor::Check;
 use crate::doctor::finding::{Finding, Need, excerpt};
 use crate::net::Address;
-use crate::trust::signature::did_web::{self, Offer};
+use crate::trust::signature::did_web;
 use crate::trust::signature::{BUNDLE_SUFFIX, Covers, Evidence, Refusal, Signer, Step, Verified};
 
 pub(super) const CHECKS: &[Check<Site>] = &[Check {
@@ -150,10 +150,8 @@ impl Signed<'_> {
             }
             Err(refusal) => return Finding::fail(excerpt(&refusal.to_string())),
         };
-        let mut domains: Vec<&str> = offers.iter().map(Offer::did).collect();
-        domains.dedup();
         let mut findings = Vec::new();
-        for keys in domains.into_iter().filter_map(did_web::document_url) {
+        for keys in did_web::signers(&offers).into_iter().filter_map(did_web::document_url) {
             findings.push(match fetch(self.site, &keys).await {
                 Ok(fetched) if fetched.status.is_success() => {
                     let (catalog, document) = (listed.catalog.clone(), fetched.body);
@@ -187,6 +185,9 @@ fn of_verdict(verdict: Result<Verified, Refusal>) -> Finding {
             excerpt(&by.identity),
             excerpt(&by.issuer)
         )),
+        Ok(Verified { signer: Signer::DidWeb { did, publishes: false, .. }, .. }) => {
+            Finding::pass(format!("signed by {did}; the identifier of the entry names no domain"))
+        }
         Ok(Verified { signer, .. }) => Finding::pass(format!("signed by {signer}")),
         Err(refusal @ Refusal::NotBuilt) => Finding::unknown(refusal.to_string(), Need::Newer),
         // It may be good for those who trust other authorities.

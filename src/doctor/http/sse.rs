@@ -23,7 +23,7 @@ pub(super) const CHECKS: &[Check<Site>] = &[
     Check {
         id: "sse-session",
         title: "where a client's messages go cannot be guessed by others",
-        clause: "MCP Security Best Practices, Session Hijacking",
+        clause: "MCP 2025-11-25, Security Best Practices, Session Hijacking",
         fix: "Put a session id of 128 random bits or more into the endpoint, for example a random \
               UUID.",
         run: |site| Box::pin(session(site)),

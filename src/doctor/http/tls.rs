@@ -2,8 +2,6 @@
 
 use std::time::SystemTime;
 
-use futures_lite::FutureExt;
-
 use super::probe::NoAnswer;
 use super::refusal;
 use super::site::Site;
@@ -11,7 +9,6 @@ use crate::doctor::Check;
 use crate::doctor::finding::{Finding, Need, excerpt};
 use crate::net::{Address, Certificate, Unseen, is_untrusted};
 use crate::protocol::rfc3339;
-use crate::reactor::Timer;
 
 /// How long a certificate should be good for, at least, in seconds: whoever renews it needs time to notice that
 /// it was not.
@@ -24,7 +21,7 @@ pub(super) const CHECKS: &[Check<Site>] = &[
     Check {
         id: "tls",
         title: "the connection is encrypted (TLS 1.2 or later) by a certificate that is trusted",
-        clause: "MCP 2026-07-28, Authorization, Security Considerations; RFC 9325, section 3.1",
+        clause: "MCP 2026-07-28, Authorization, Communication Security; RFC 9325, section 3.1",
         fix: "Serve the endpoint over https, with a certificate that common programs trust.",
         run: |site| Box::pin(async { tls(site) }),
     },
@@ -80,13 +77,9 @@ async fn expiry(site: &Site) -> Finding {
     if !site.address.is_tls() {
         return Finding::skip("the URL is not https");
     }
-    let patience = site.options.patience;
-    let too_late = async {
-        Timer::after(patience).await;
-        Err(Unseen::Late(patience))
-    };
     // This is a connection of its own, which is made also where the certificate is not trusted.
-    let seen = Certificate::of(&site.address, &site.settings).or(too_late).await;
+    let patience = site.options.patience.min(site.settings.connect_timeout);
+    let seen = Certificate::of(&site.address, &site.settings, patience).await;
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     match seen {
         Ok(certificate) => judge(&certificate, now.as_secs().cast_signed()),

@@ -1,6 +1,7 @@
 //! The command line of a server: what is run in the user's name.
 
 use super::Runs;
+use crate::config::packages::{Kind, Role, Runner};
 use crate::doctor::Check;
 use crate::doctor::finding::{Finding, excerpt};
 use crate::protocol::mask;
@@ -8,110 +9,12 @@ use crate::protocol::mask;
 pub(super) const CHECKS: &[Check<Runs>] = &[Check {
     id: "stdio-command",
     title: "the command runs what it names: no shell script, no more rights, a fixed version",
-    clause: "MCP Security Best Practices, Local MCP Server Compromise",
+    clause: "MCP 2026-07-28, Security Best Practices, Local MCP Server Compromise",
     fix: "Name the program and its arguments without a shell, without sudo, and a package with \
           its version (npx -y PACKAGE@1.2.3), an image with its digest (docker run \
           IMAGE@sha256:...).",
     run: |runs| Box::pin(async { command(runs) }),
 }];
-
-/// A program that fetches a package and runs it.
-struct Runner {
-    /// Its name, and the words that have it do so if it does other things as well.
-    words: &'static [&'static str],
-    /// The options that name the package.
-    naming: &'static [&'static str],
-    /// Other options that are followed by a word.
-    followed: &'static [&'static str],
-}
-
-const NPM: &[&str] = &["--registry", "--call", "-c", "--workspace", "-w", "--prefix", "--cache"];
-const UV: &[&str] = &[
-    "--python",
-    "-p",
-    "--with",
-    "--with-editable",
-    "--with-requirements",
-    "--index",
-    "--default-index",
-    "--index-url",
-    "-i",
-    "--extra-index-url",
-    "--directory",
-    "--project",
-    "--constraints",
-    "-c",
-    "--cache-dir",
-];
-const PIPX: &[&str] = &["--python", "--index-url", "-i", "--pip-args"];
-const DENO: &[&str] = &["--config", "-c", "--import-map", "--lock", "--env-file", "--seed"];
-
-/// Options of `docker run` that are followed by a word.
-const DOCKER: &[&str] = &[
-    "--add-host",
-    "--cap-add",
-    "--cap-drop",
-    "--cpus",
-    "--device",
-    "--dns",
-    "--entrypoint",
-    "--env",
-    "-e",
-    "--env-file",
-    "--gpus",
-    "--hostname",
-    "-h",
-    "--ipc",
-    "--label",
-    "-l",
-    "--memory",
-    "-m",
-    "--mount",
-    "--name",
-    "--network",
-    "--net",
-    "--pid",
-    "--platform",
-    "--publish",
-    "-p",
-    "--pull",
-    "--restart",
-    "--runtime",
-    "--security-opt",
-    "--tmpfs",
-    "--ulimit",
-    "--user",
-    "-u",
-    "--userns",
-    "--volume",
-    "-v",
-    "--volumes-from",
-    "--workdir",
-    "-w",
-];
-
-/// Programs that fetch an image and run it.
-const ENGINES: [&str; 3] = ["docker", "podman", "nerdctl"];
-
-const RUNNERS: &[Runner] = &[
-    Runner { words: &["npx"], naming: &["--package", "-p"], followed: NPM },
-    Runner { words: &["npm", "exec"], naming: &["--package", "-p"], followed: NPM },
-    Runner { words: &["npm", "x"], naming: &["--package", "-p"], followed: NPM },
-    Runner { words: &["pnpx"], naming: &["--package"], followed: NPM },
-    Runner { words: &["pnpm", "dlx"], naming: &["--package"], followed: NPM },
-    Runner { words: &["yarn", "dlx"], naming: &["--package", "-p"], followed: NPM },
-    Runner { words: &["bunx"], naming: &["--package", "-p"], followed: NPM },
-    Runner { words: &["bun", "x"], naming: &["--package", "-p"], followed: NPM },
-    Runner { words: &["uvx"], naming: &["--from"], followed: UV },
-    Runner { words: &["uv", "tool", "run"], naming: &["--from"], followed: UV },
-    Runner { words: &["pipx", "run"], naming: &["--spec"], followed: PIPX },
-    Runner { words: &["deno", "run"], naming: &[], followed: DENO },
-    Runner { words: &["docker", "run"], naming: &[], followed: DOCKER },
-    Runner { words: &["docker", "container", "run"], naming: &[], followed: DOCKER },
-    Runner { words: &["podman", "run"], naming: &[], followed: DOCKER },
-    Runner { words: &["podman", "container", "run"], naming: &[], followed: DOCKER },
-    Runner { words: &["nerdctl", "run"], naming: &[], followed: DOCKER },
-];
 
 /// Programs that give more rights.
 const RAISERS: [&str; 4] = ["sudo", "doas", "pkexec", "su"];
@@ -142,19 +45,24 @@ fn judge(program: &str, args: &[String]) -> Finding {
     if RAISERS.contains(&program) {
         return Finding::warn(format!("{program} gives it more rights than you have"));
     }
-    match package(program, args) {
+    match (unpinned(program, args), package(program, args)) {
+        (Some(text), _) => Finding::warn(text),
+        (None, Some((_, named))) => Finding::pass(format!("{program} runs {named}")),
+        (None, None) => Finding::pass(program.to_owned()),
+    }
+}
+
+/// What a program has fetched and run that is another thing tomorrow, for people; `None` when it is
+/// named so that it stays the same, or nothing is fetched. `program` is the name without a path.
+pub(crate) fn unpinned(program: &str, args: &[String]) -> Option<String> {
+    match package(program, args)? {
         // A tag can be moved: it is another image then, under the same name.
-        Some(image) if ENGINES.contains(&program) && !image.contains("@sha256:") => Finding::warn(
-            format!("{program} runs whatever {image} is at that time; name it by its digest"),
-        ),
-        Some(image) if ENGINES.contains(&program) => {
-            Finding::pass(format!("{program} runs {image}"))
-        }
-        Some(package) if !is_pinned(package) => Finding::warn(format!(
-            "{program} runs whatever version of {package} is the newest; name one"
-        )),
-        Some(package) => Finding::pass(format!("{program} runs {package}")),
-        None => Finding::pass(program.to_owned()),
+        (Kind::Image, image) => (!image.contains("@sha256:")).then(|| {
+            format!("{program} runs whatever {image} is at that time; name it by its digest")
+        }),
+        (Kind::Npm | Kind::Pypi, package) => (!is_pinned(package)).then(|| {
+            format!("{program} runs whatever version of {package} is the newest; name one")
+        }),
     }
 }
 
@@ -179,32 +87,15 @@ fn runs_what_it_fetches(script: &str) -> bool {
     piped || script.split("<(").skip(1).any(fetches) || is_all && fetches(begins)
 }
 
-/// The package that such a program is to fetch.
-fn package<'a>(program: &str, args: &'a [String]) -> Option<&'a str> {
-    let runner = RUNNERS.iter().find(|runner| {
-        let begins = args.iter().zip(&runner.words[1..]).all(|(arg, word)| arg == word);
-        runner.words[0] == program && runner.words.len() <= args.len() + 1 && begins
-    })?;
-    let rest = &args[runner.words.len() - 1..];
-    // A path is here already, and so is the file that deno is given without a scheme.
-    let is_fetched =
-        |it: &&str| !it.starts_with(['.', '/']) && (program != "deno" || it.contains(':'));
-    named(runner, rest).filter(is_fetched)
-}
-
-/// The word that names the package, among those that come after the runner's own.
-fn named<'a>(runner: &Runner, args: &'a [String]) -> Option<&'a str> {
-    let mut args = args.iter().map(String::as_str);
-    while let Some(arg) = args.next() {
-        let (option, value) = arg.split_once('=').map_or((arg, None), |(it, to)| (it, Some(to)));
-        match () {
-            () if runner.naming.contains(&option) => return value.or_else(|| args.next()),
-            () if runner.followed.contains(&arg) => drop(args.next()),
-            () if arg.starts_with('-') => (),
-            () => return Some(arg),
-        }
-    }
-    None
+/// The package or the image that a command has fetched.
+fn package<'a>(program: &str, args: &'a [String]) -> Option<(Kind, &'a str)> {
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let (runner, rest) = Runner::of(program, &args)?;
+    let said = runner.read(&rest);
+    let of = |wanted: Role| said.iter().find(|(role, _)| *role == wanted).map(|(_, word)| *word);
+    let named = of(Role::Package).or_else(|| of(Role::Plain))?;
+    // A path is here already.
+    (!named.starts_with(['.', '/'])).then_some((runner.kind, named))
 }
 
 /// Whether a package is named with its version.

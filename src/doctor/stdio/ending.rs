@@ -3,10 +3,11 @@
 use std::time::{Duration, Instant};
 
 use super::Runs;
+use super::family::name_of;
 use super::process::Process;
 use super::talk;
+use crate::doctor::Check;
 use crate::doctor::finding::{Finding, Need};
-use crate::doctor::{Check, sockets};
 use crate::reactor::Timer;
 
 /// How long a server may take to end. Clients wait about that long before they use force.
@@ -63,6 +64,8 @@ pub(super) struct Ending {
     how: Option<(String, bool)>,
     /// What was left of it; `None` when the system does not tell.
     left: Option<Vec<String>>,
+    /// Whether that is all that was left.
+    is_all: bool,
 }
 
 /// Ends a run by ending the server's input.
@@ -80,10 +83,8 @@ async fn by_signal(process: &mut Process) -> Ending {
 
 async fn ended(process: &mut Process, was_there: bool, in_time: bool) -> Ending {
     let until = Instant::now() + AFTERWARDS;
-    let own = process.id();
     let left = loop {
-        let family = process.family();
-        let left = family.map(|all| all.into_iter().filter(|pid| *pid != own).collect::<Vec<_>>());
+        let left = process.family.strays();
         // Most children end by themselves when they see that nobody reads any more.
         let may_go = in_time && Instant::now() < until;
         if !may_go || left.as_ref().is_none_or(Vec::is_empty) {
@@ -93,8 +94,8 @@ async fn ended(process: &mut Process, was_there: bool, in_time: bool) -> Ending 
         process.listen(STEP).await;
         Timer::after(STEP).await;
     };
-    let left = left.map(|left| left.into_iter().map(sockets::name_of).collect());
-    Ending { was_there, in_time, how: process.ending(), left }
+    let left = left.map(|left| left.into_iter().map(name_of).collect());
+    Ending { was_there, in_time, how: process.ending(), left, is_all: process.family.is_whole() }
 }
 
 impl Ending {
@@ -136,10 +137,10 @@ fn orphans(runs: &Runs) -> Finding {
     match (&ending.left, ending.in_time) {
         (None, _) => Finding::unknown("this system does not tell which processes run", Need::Linux),
         (Some(_), false) => Finding::unknown("the server itself did not end", Need::Sound),
-        (Some(left), true) if left.is_empty() => {
-            // One that has left its group and emptied its environment cannot be told from others.
-            Finding::pass("nothing is left of what kept its group or its environment")
-        }
+        (Some(left), true) if left.is_empty() => Finding::pass(match ending.is_all {
+            true => "nothing is left",
+            false => "nothing is left of what kept its group",
+        }),
         (Some(left), true) => {
             Finding::warn(format!("still there, until they were killed: {}", left.join(", ")))
         }

@@ -10,9 +10,12 @@
 
 mod command;
 mod ending;
+mod family;
 mod process;
 mod said;
 mod talk;
+
+pub(crate) use command::unpinned;
 
 use std::cell::RefCell;
 use std::time::Instant;

@@ -1,16 +1,15 @@
 //! A server process, with everything that it writes.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use futures_lite::{FutureExt, future};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use serde_json::Value;
 
+use super::family::{Family, Guardian};
 use crate::doctor::finding::excerpt;
 use crate::doctor::reading::{self, Odd};
-use crate::doctor::sockets;
 use crate::protocol::framing::jsonl::Lines;
 use crate::protocol::trace::{Direction, Trace};
 use crate::reactor::{Reader, Timer, Writer};
@@ -34,12 +33,6 @@ const WAITING_BYTES: usize = 4 << 20;
 /// How many lines that are no messages are kept, and how many requests of the server.
 const NOISE: usize = 20;
 
-/// The variable that tells a server and whatever it starts from other processes, wherever they go.
-const MARK: &str = "MCPMINI_DOCTOR";
-
-/// How many servers were started so far.
-static STARTS: AtomicU32 = AtomicU32::new(0);
-
 /// A server process.
 #[derive(Debug)]
 pub(super) struct Process {
@@ -62,8 +55,8 @@ pub(super) struct Process {
     pub(super) complaints: Vec<u8>,
     /// How much came on standard error, in bytes.
     pub(super) complained: usize,
-    /// What is marked with this belongs to it.
-    mark: String,
+    /// It, and all that it has started.
+    pub(super) family: Family,
     copy: Copy,
     trace: Trace,
     /// Whether nothing of it is left, so that its number may belong to others.
@@ -73,11 +66,10 @@ pub(super) struct Process {
 impl Process {
     /// Starts the server, or says why it cannot be started.
     pub(super) fn start(target: &Target) -> Result<Process, String> {
-        let mark = format!("{}-{}", std::process::id(), STARTS.fetch_add(1, Ordering::Relaxed));
-        let mut target = target.clone();
-        target.env.push((MARK.into(), mark.clone().into()));
+        let guardian = Guardian::appoint();
         let (group, Pipes { stdin, stdout, stderr }) =
-            Group::spawn(&target).map_err(|fault| fault.text)?;
+            Group::spawn(target).map_err(|fault| fault.text)?;
+        let family = Family::of(group.id(), guardian);
         Ok(Process {
             group,
             stdin: Some(stdin),
@@ -91,26 +83,11 @@ impl Process {
             requests: Vec::new(),
             complaints: Vec::new(),
             complained: 0,
-            mark: format!("{MARK}={mark}"),
+            family,
             copy: Copy::new(&target.stderr),
             trace: target.trace.clone(),
             is_gone: false,
         })
-    }
-
-    /// The number of the process, and of its group.
-    pub(super) fn id(&self) -> u32 {
-        self.group.id()
-    }
-
-    /// The processes that belong to it and run, also those that have left its group; `None` where
-    /// the system does not tell.
-    pub(super) fn family(&self) -> Option<Vec<u32>> {
-        let mut family = sockets::processes_of_group(self.id())?;
-        family.extend(sockets::processes_with(&self.mark)?);
-        family.sort_unstable();
-        family.dedup();
-        Some(family)
     }
 
     /// Writes a line; false when the server does not take it in time.
@@ -306,20 +283,12 @@ impl Process {
 
     /// Ends whatever is left of it.
     pub(super) async fn kill(&mut self) {
-        self.kill_strays();
+        self.family.kill_strays();
         self.group.signal(Signal::KILL);
         self.is_gone = self.group.exited_within(Duration::from_secs(1)).await;
-    }
-}
-
-impl Process {
-    /// Ends what it has started and what has left its group.
-    fn kill_strays(&self) {
-        for pid in sockets::processes_with(&self.mark).unwrap_or_default() {
-            if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-                // One that has ended in between is what is wanted.
-                let _ = kill_process(pid, Signal::KILL);
-            }
+        if self.family.is_whole() {
+            // What it has started in its last moment.
+            self.family.kill_strays();
         }
     }
 }
@@ -328,7 +297,7 @@ impl Drop for Process {
     fn drop(&mut self) {
         // Also what it has started: dropping the child ends only the child.
         if !self.is_gone {
-            self.kill_strays();
+            self.family.kill_strays();
             self.group.signal(Signal::KILL);
         }
     }

@@ -315,7 +315,7 @@ async fn why_silent(process: &mut Process, options: &Options) -> Silence {
 
 /// The sockets on which a server listens, or what it has started.
 fn sockets_of(process: &Process) -> Option<Vec<sockets::Listener>> {
-    let processes = process.family()?;
+    let processes = process.family.members()?;
     let own: Vec<u64> = processes.into_iter().filter_map(sockets::sockets_of).flatten().collect();
     let all = sockets::listeners()?;
     Some(all.into_iter().filter(|listener| own.contains(&listener.inode)).collect())

@@ -206,12 +206,12 @@ impl Fetcher {
 
     /// Whether a person may be sent to an address that this source has named.
     pub async fn admits(&self, address: &Address, source: Source) -> Result<(), FetchError> {
-        self.route(address, source).await.map(drop)
+        self.route(address, source).or(self.late(address)).await.map(drop)
     }
 
     /// How near the server of an address is.
     pub async fn zone(&self, address: &Address) -> Result<Zone, FetchError> {
-        Ok(self.route(address, Source::User).await?.zone)
+        Ok(self.route(address, Source::User).or(self.late(address)).await?.zone)
     }
 
     /// Sends a request, and once more to a server that is busy for a moment.
@@ -238,11 +238,13 @@ impl Fetcher {
         source: Source,
         limit: usize,
     ) -> Result<Fetched, FetchError> {
-        let too_late = async {
-            self.in_time(&request.address, self.patience).await?;
-            Err(FetchError::Late { address: request.address.clone(), after: self.patience })
-        };
-        self.exchange(request, source, limit).or(too_late).await
+        self.exchange(request, source, limit).or(self.late(&request.address)).await
+    }
+
+    /// What is told when something takes longer than a request may.
+    async fn late<T>(&self, address: &Address) -> Result<T, FetchError> {
+        self.in_time(address, self.patience).await?;
+        Err(FetchError::Late { address: address.clone(), after: self.patience })
     }
 
     /// Waits, unless all requests must be over before that.

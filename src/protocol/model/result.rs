@@ -180,43 +180,35 @@ fn blocks_past<'a>(
 ) -> Vec<Block<'a>> {
     // One block alone, without its array.
     if content.starts_with('{') {
-        let found = LONG_TEXT.map(|name| scan::member(content, name));
-        let long = long_text(content, found).map(Text::Long).map(Kind::Text);
-        return vec![match long {
-            Some(kind) => Block { kind, text: content },
-            None => block(content, document),
-        }];
-    }
-    if content.len() < LONG {
-        return scan::elements(content).map(|text| block(text, document)).collect();
+        let found = scan::members_named(content, TEXT);
+        return vec![block(content, found, document)];
     }
     let mut blocks = Vec::new();
-    scan::objects(content, passed, LONG_TEXT, |text, found| {
-        blocks.push(match long_text(text, found) {
-            Some(long) => Block { kind: Kind::Text(Text::Long(long)), text },
-            None => block(text, document),
-        });
-    });
+    scan::objects(content, passed, TEXT, |text, found| blocks.push(block(text, found, document)));
     blocks
 }
 
-fn block<'a>(text: &'a str, document: &mut Document) -> Block<'a> {
-    let kind = document.read(text, |root| {
-        kind(root)
-            .unwrap_or_else(|| Kind::Unknown { name: string(root, "type").unwrap_or_default() })
+/// What must be known of a block to see whether it is a text.
+const TEXT: [&str; 2] = ["type", "text"];
+
+/// Reads a block of which the members of [`TEXT`] were found. A parser is asked only for what is no text.
+fn block<'a>(text: &'a str, found: [Option<&'a str>; 2], document: &mut Document) -> Block<'a> {
+    let kind = plain_text(found).map(Kind::Text).unwrap_or_else(|| {
+        document.read(text, |root| {
+            kind(root)
+                .unwrap_or_else(|| Kind::Unknown { name: string(root, "type").unwrap_or_default() })
+        })
     });
     Block { kind, text }
 }
 
-/// What must be known of a block to see whether it is a long text.
-const LONG_TEXT: [&str; 2] = ["type", "text"];
-
-/// The text of a long block of text, as it came.
-fn long_text<'a>(block: &str, [kind, text]: [Option<&'a str>; 2]) -> Option<&'a str> {
-    if block.len() < LONG || kind != Some("\"text\"") {
-        return None;
+/// The text of a block of text.
+fn plain_text<'a>(found: [Option<&'a str>; 2]) -> Option<Text<'a>> {
+    let [Some("\"text\""), Some(quoted)] = found else { return None };
+    if quoted.len() < LONG {
+        return Some(Text::Short(scan::unescape(quoted)?.into_owned()));
     }
-    text.filter(|text| text.starts_with('"'))
+    quoted.starts_with('"').then_some(Text::Long(quoted))
 }
 
 fn kind<'a>(block: Node<'_>) -> Option<Kind<'a>> {
@@ -257,7 +249,10 @@ fn string(object: Node<'_>, name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
+    use crate::jsonrpc::scan::random::Random;
 
     fn read(text: &str) -> String {
         let json = Json::from(text);
@@ -402,5 +397,41 @@ mod tests {
         let blocks = CallResult::read(&json).blocks(&mut Document::new());
         let text = Text::Short("\u{fffd}".into());
         assert_eq!(blocks, [Block { kind: Kind::Text(text), text: block }]);
+    }
+
+    #[test]
+    fn texts_are_what_a_parser_finds() {
+        let (mut random, mut document) = (Random::new(13), Document::new());
+        let (mut texts, mut others) = (0, 0);
+        for _ in 0..30_000 {
+            let mut content = String::from("[{");
+            for index in 0..1 + random.below(5) {
+                let name = random.one_of(&["type", "text", "t\\u0065xt", "type", "text", "a"]);
+                content += &format!(r#"{}"{name}":"#, if index > 0 { "," } else { "" });
+                match random.below(4) {
+                    0 => random.value(&mut content, 1),
+                    _ if name == "type" => content += "\"text\"",
+                    _ => random.string(&mut content),
+                }
+            }
+            content += "}]";
+            if random.below(4) == 0 {
+                content = random.damage(&content);
+            }
+            // What is no JSON is not handed on. Some of what is JSON the parser does not read.
+            let Ok(parsed) = serde_json::from_str::<Value>(&content) else { continue };
+            let found = blocks(&content, &mut document);
+            let Some(block) = parsed.get(0) else { continue };
+            let expected = block["text"].as_str().filter(|_| block["type"] == "text");
+            match (&found[0].kind, expected) {
+                (Kind::Text(text), Some(expected)) => {
+                    texts += 1;
+                    assert_eq!(text.to_str(), expected, "{content}");
+                }
+                (Kind::Text(_), None) | (_, Some(_)) => panic!("{content}: {:?}", found[0].kind),
+                _ => others += 1,
+            }
+        }
+        assert!(texts > 5_000 && others > 5_000, "{texts} texts and {others} others");
     }
 }

@@ -70,9 +70,7 @@ impl OpenCall {
 impl Session {
     /// Begins a call.
     pub fn call(&mut self, call: Call) -> Ticket {
-        self.last_ticket += 1;
-        let ticket = Ticket(self.last_ticket);
-        self.deadlines.extend(call.deadline.map(|at| (at, ticket)));
+        let due = call.deadline;
         let open = OpenCall {
             call,
             request: None,
@@ -86,7 +84,8 @@ impl Session {
             credentials: 0,
             input: Input::default(),
         };
-        self.calls.insert(ticket, Box::new(open));
+        let ticket = Ticket(self.calls.register(Box::new(open)));
+        due.into_iter().for_each(|due| self.enter_due(due, ticket));
         match self.stage.failure().cloned() {
             Some(failure) => self.fail(ticket, failure),
             None => self.ready.push_back(ticket),
@@ -105,8 +104,13 @@ impl Session {
 
     /// Gives up every call.
     pub fn cancel_all(&mut self, reason: &str) {
-        let tickets: Vec<Ticket> = self.calls.keys().copied().collect();
+        let tickets: Vec<Ticket> = self.tickets().collect();
         tickets.into_iter().for_each(|ticket| self.cancel(ticket, reason));
+    }
+
+    /// The calls that have no answer yet, the oldest first.
+    pub(super) fn tickets(&self) -> impl Iterator<Item = Ticket> {
+        self.calls.iter().map(|(ticket, _)| Ticket(ticket))
     }
 
     fn transmit_cancel(&mut self, id: u64, reason: &str) {
@@ -123,7 +127,7 @@ impl Session {
 
     /// Whether a call was ever handed to the transport, so that the server may have run it.
     pub fn was_sent(&self, ticket: Ticket) -> bool {
-        self.calls.get(&ticket).is_some_and(|open| open.sent)
+        self.calls.get(ticket.0).is_some_and(|open| open.sent)
     }
 
     /// What this client can be asked for.
@@ -137,14 +141,14 @@ impl Session {
             if self.settle_doubt(ticket, revision) {
                 continue;
             }
-            let Some(open) = self.calls.get_mut(&ticket) else { continue };
+            let Some(open) = self.calls.get_mut(ticket.0) else { continue };
             // Nobody looks at it meanwhile, and its arguments may be long.
             let call = std::mem::take(&mut open.call);
             let more = open.input.take_retry();
             let more: Vec<(&str, &str)> =
                 more.iter().map(|(name, value)| (*name, value.as_str())).collect();
             let id = self.request(Purpose::Call(ticket), revision, &call, &more);
-            if let Some(open) = self.calls.get_mut(&ticket) {
+            if let Some(open) = self.calls.get_mut(ticket.0) {
                 open.call = call;
                 (open.request, open.sent, open.streaming) = (Some(id), true, false);
                 open.credentials = self.parked.credentials;
@@ -165,7 +169,7 @@ impl Session {
             return;
         }
         let waits = self.calls.iter().filter(|(_, open)| open.idle_until.is_some());
-        let waiting: Vec<Ticket> = waits.map(|(ticket, _)| *ticket).collect();
+        let waiting: Vec<Ticket> = waits.map(|(ticket, _)| Ticket(ticket)).collect();
         waiting.into_iter().for_each(|ticket| self.rearm(ticket, now));
     }
 
@@ -175,25 +179,39 @@ impl Session {
     }
 
     fn set_idle(&mut self, ticket: Ticket, until: impl FnOnce(&Call) -> Option<Instant>) {
-        let Some(open) = self.calls.get_mut(&ticket) else { return };
-        if let Some(due) = open.due() {
-            self.deadlines.remove(&(due, ticket));
-        }
+        let Some(open) = self.calls.get_mut(ticket.0) else { return };
+        let before = open.due();
         open.idle_until = until(&open.call);
-        self.deadlines.extend(open.due().map(|due| (due, ticket)));
+        // One that is later needs no place of its own.
+        let sooner = open.due().filter(|due| before.is_none_or(|before| *due < before));
+        sooner.into_iter().for_each(|due| self.enter_due(due, ticket));
+    }
+
+    fn enter_due(&mut self, due: Instant, ticket: Ticket) {
+        self.deadlines.enter(due, ticket);
+        if self.deadlines.are_many_for(self.calls.count()) {
+            let calls = self.calls.iter();
+            let dues = calls.filter_map(|(ticket, open)| Some((open.due()?, Ticket(ticket))));
+            self.deadlines.renew(dues);
+        }
+    }
+
+    /// The call that is due first, and when.
+    pub(super) fn first_due(&mut self) -> Option<(Instant, Ticket)> {
+        let calls = &self.calls;
+        self.deadlines.first(|ticket| calls.get(ticket.0)?.due())
     }
 
     pub(super) fn handle_responding(&mut self, id: u64) {
         let Some(&Purpose::Call(ticket)) = self.pending.get(id) else { return };
-        if let Some(open) = self.calls.get_mut(&ticket) {
+        if let Some(open) = self.calls.get_mut(ticket.0) {
             open.streaming = true;
         }
     }
 
     pub(super) fn expire_calls(&mut self, now: Instant) {
-        while let Some(&(at, ticket)) = self.deadlines.first().filter(|(at, _)| *at <= now) {
-            self.deadlines.remove(&(at, ticket));
-            let Some(open) = self.calls.get(&ticket) else { continue };
+        while let Some((_, ticket)) = self.first_due().filter(|(at, _)| *at <= now) {
+            let Some(open) = self.calls.get(ticket.0) else { continue };
             let total = open.call.deadline.is_some_and(|deadline| deadline <= now);
             if !total && self.requests.are_open() {
                 // The server is not silent: it waits for us.
@@ -263,7 +281,7 @@ impl Session {
 
     /// Puts a call back in the queue.
     pub(super) fn requeue(&mut self, ticket: Ticket) {
-        if let Some(open) = self.calls.get_mut(&ticket) {
+        if let Some(open) = self.calls.get_mut(ticket.0) {
             open.request = None;
             self.disarm(ticket);
             self.ready.push_back(ticket);
@@ -296,7 +314,7 @@ impl Session {
             false
         });
         for ticket in unsent {
-            if let Some(open) = self.calls.get_mut(&ticket) {
+            if let Some(open) = self.calls.get_mut(ticket.0) {
                 open.sent = false;
             }
         }
@@ -306,16 +324,12 @@ impl Session {
     /// Ends the session: every open call fails, and so will every later one.
     pub(super) fn give_up(&mut self, failure: &Failure) {
         self.stage.end(failure.clone());
-        let tickets: Vec<Ticket> = self.calls.keys().copied().collect();
+        let tickets: Vec<Ticket> = self.tickets().collect();
         tickets.into_iter().for_each(|ticket| self.fail(ticket, failure.clone()));
     }
 
     pub(super) fn close_call(&mut self, ticket: Ticket) -> Option<Box<OpenCall>> {
-        let open = self.calls.remove(&ticket)?;
-        if let Some(due) = open.due() {
-            self.deadlines.remove(&(due, ticket));
-        }
-        Some(open)
+        self.calls.remove(ticket.0)
     }
 
     pub(super) fn ask_caller(&mut self, question: Question) {

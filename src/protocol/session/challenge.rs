@@ -99,7 +99,7 @@ impl Session {
             Purpose::SetLogLevel => return Some(refused),
             Purpose::Call(ticket) => {
                 let credentials = self.parked.credentials;
-                let open = self.calls.get_mut(&ticket)?;
+                let open = self.calls.get_mut(ticket.0)?;
                 open.request = None;
                 if open.credentials != credentials {
                     // They were replaced while this request was under way.

@@ -31,7 +31,7 @@ impl Session {
         if self.stage.proven || !remembered || !modern || self.stage.probe != Probe::Unsent {
             return false;
         }
-        if let Some(open) = self.calls.get_mut(&ticket) {
+        if let Some(open) = self.calls.get_mut(ticket.0) {
             open.doubted = answered.cloned();
         }
         self.requeue(ticket);
@@ -43,7 +43,7 @@ impl Session {
     /// Whether a call that is to be sent was answered already, and not because the server is of the
     /// other era: then that answer counts. Nothing that may have run is sent twice.
     pub(super) fn settle_doubt(&mut self, ticket: Ticket, revision: &Revision) -> bool {
-        let Some(open) = self.calls.get_mut(&ticket) else { return false };
+        let Some(open) = self.calls.get_mut(ticket.0) else { return false };
         let Some(error) = open.doubted.take() else { return false };
         let repeatable = method::facts(&open.call.method).repeatable;
         if revision.era == Era::Legacy && (repeatable || rejects(&error)) {
@@ -94,7 +94,7 @@ impl Session {
             Certainty::Pinned(pinned) => pinned == revision,
             _ => true,
         };
-        let open = self.calls.get_mut(&ticket);
+        let open = self.calls.get_mut(ticket.0);
         pinned && open.is_some_and(|open| !std::mem::replace(&mut open.reopened, true))
     }
 }

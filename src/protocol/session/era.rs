@@ -161,7 +161,7 @@ impl Session {
         self.stage.proposed.clear();
         self.stage.reopenings += 1;
         let is_bound = |ticket: &Ticket| {
-            let open = self.calls.get(ticket);
+            let open = self.calls.get(ticket.0);
             open.is_some_and(|it| it.call.bound && it.doubted.is_none())
         };
         let bound: Vec<Ticket> = self.ready.iter().copied().filter(is_bound).collect();
@@ -375,7 +375,7 @@ impl Session {
     /// proves was not run (2025-11-25, Session Management). Once per call, and not those that are
     /// bound to the old one.
     fn reopen(&mut self, ticket: Ticket, now: Instant) -> bool {
-        let Some(open) = self.calls.get_mut(&ticket) else { return false };
+        let Some(open) = self.calls.get_mut(ticket.0) else { return false };
         let revision = match self.stage.step {
             Step::Ready(revision) if open.reopenings == self.stage.reopenings => Some(revision),
             // Another call was told before this one.

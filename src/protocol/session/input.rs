@@ -115,7 +115,7 @@ impl Session {
         if self.requests.close(&id) {
             self.emit(Event::Withdrawn(Asker::Request(id)));
         } else if let Some(ticket) = self.subscription(&id) {
-            let request = self.calls.get(&ticket).and_then(|open| open.request);
+            let request = self.calls.get(ticket.0).and_then(|open| open.request);
             request.map(|id| self.pending.complete(id));
             self.fail(ticket, Failure::Unsubscribed);
         }
@@ -123,7 +123,7 @@ impl Session {
 
     pub(super) fn ask(&mut self, ticket: Ticket, result: &Json) {
         self.disarm(ticket);
-        let Some(open) = self.calls.get_mut(&ticket) else { return };
+        let Some(open) = self.calls.get_mut(ticket.0) else { return };
         open.request = None;
         open.input.rounds += 1;
         if open.input.rounds > MAX_ROUNDS {
@@ -144,7 +144,7 @@ impl Session {
     }
 
     fn answer_input(&mut self, ticket: Ticket, name: &str, answer: Result<String, ErrorObject>) {
-        let Some(open) = self.calls.get_mut(&ticket) else { return };
+        let Some(open) = self.calls.get_mut(ticket.0) else { return };
         let is_it =
             |question: &Question| matches!(&question.from, Asker::Call(_, of) if of == name);
         let Some(at) = open.input.unanswered.iter().position(is_it) else { return };

@@ -53,12 +53,12 @@ impl Session {
     }
 
     fn is_subscription(&self, ticket: Ticket) -> bool {
-        self.calls.get(&ticket).is_some_and(|open| open.call.method == method::LISTEN)
+        self.calls.get(ticket.0).is_some_and(|open| open.call.method == method::LISTEN)
     }
 
     fn only_subscription(&self) -> Option<Ticket> {
-        let mut subscriptions = self.calls.keys().filter(|ticket| self.is_subscription(**ticket));
-        let only = subscriptions.next().copied();
+        let mut subscriptions = self.tickets().filter(|ticket| self.is_subscription(*ticket));
+        let only = subscriptions.next();
         only.filter(|_| subscriptions.next().is_none())
     }
 }

@@ -12,6 +12,7 @@
 
 mod call;
 mod challenge;
+mod deadlines;
 mod declare;
 mod doubt;
 mod era;
@@ -21,7 +22,7 @@ mod listen;
 mod log_level;
 mod write;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 pub use call::{Call, Ticket};
@@ -31,6 +32,7 @@ pub use listen::SUBSCRIPTION;
 
 use self::call::OpenCall;
 use self::challenge::Parked;
+use self::deadlines::Deadlines;
 use self::declare::Context;
 use self::era::Stage;
 use self::input::Requests;
@@ -145,11 +147,10 @@ pub struct Session {
     stage: Stage,
     about: Option<About>,
     pending: Pending<Purpose>,
-    calls: BTreeMap<Ticket, Box<OpenCall>>,
-    last_ticket: u64,
+    calls: Pending<Box<OpenCall>>,
     /// Calls that can be sent as soon as the session is open.
     ready: VecDeque<Ticket>,
-    deadlines: BTreeSet<(Instant, Ticket)>,
+    deadlines: Deadlines,
     /// Requests of the server's own.
     requests: Requests,
     output: VecDeque<Output>,
@@ -178,10 +179,9 @@ impl Session {
             certainty,
             about: None,
             pending: Pending::default(),
-            calls: BTreeMap::new(),
-            last_ticket: 0,
+            calls: Pending::default(),
             ready: VecDeque::new(),
-            deadlines: BTreeSet::new(),
+            deadlines: Deadlines::default(),
             requests: Requests::default(),
             output: VecDeque::new(),
             counts: Counts::default(),
@@ -263,8 +263,8 @@ impl Session {
         self.expire_calls(now);
     }
 
-    fn next_deadline(&self) -> Option<Instant> {
-        let calls = self.deadlines.first().map(|(at, _)| *at);
+    fn next_deadline(&mut self) -> Option<Instant> {
+        let calls = self.first_due().map(|(at, _)| at);
         calls.into_iter().chain(self.stage.deadline()).min()
     }
 

@@ -2,6 +2,7 @@
 
 use crate::env::Secret;
 use crate::protocol::mask::MASK;
+use crate::protocol::sorting::sort_by;
 
 /// Takes secrets out of a stream.
 #[derive(Debug, Default)]
@@ -17,7 +18,7 @@ impl Hiding {
             secrets.iter().flat_map(|secret| secret.expose().lines()).map(Secret::from).collect();
         secrets.retain(|secret| !secret.expose().is_empty());
         // One may be a part of another.
-        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.expose().len()));
+        sort_by(&mut secrets, |one, other| other.expose().len().cmp(&one.expose().len()));
         Hiding { secrets, held: Vec::new() }
     }
 

@@ -7,7 +7,9 @@ use crate::config::program::{follows_directory, is_interpreter, naming_code};
 use crate::config::steering::chooses_code;
 use crate::config::{Digest, Origin, Overrides, Resolved, StdioTarget, file_variables, meaning};
 use crate::env::{Env, Secret};
-use crate::protocol::{exact, json};
+use crate::protocol::json;
+use crate::protocol::params::Members;
+use crate::protocol::sorting::sort;
 
 /// The hash of a command: the program, its arguments, its directory, and where its variables are
 /// from. Of variables that choose code the values count too. `place` is the directory that decides
@@ -19,32 +21,31 @@ pub(super) fn command(target: &StdioTarget, overrides: &Overrides, place: Option
     });
     let mut names: Vec<&str> =
         target.env.iter().chain(given).map(|(name, _)| name.as_str()).collect();
-    names.sort_unstable();
+    sort(&mut names);
     names.dedup();
     let text =
         |text: &Option<String>| text.as_ref().map_or("null".into(), |text| json::string(text));
-    let mut members = vec![
-        ("command", json::string(&target.command)),
-        ("args", json::strings(target.args.iter().chain(&overrides.args))),
-        ("cwd", text(&target.cwd)),
-        ("env", json::strings(names)),
-        ("envFile", text(&target.env_file)),
-        ("inheritEnv", target.inherit_env.to_string()),
-    ];
+    // By their names, as a canonical text has them (RFC 8785).
+    let mut members = Members::new();
+    members.push("args", &json::strings(target.args.iter().chain(&overrides.args)));
+    members.push("command", &json::string(&target.command));
+    members.push("cwd", &text(&target.cwd));
+    members.push("env", &json::strings(names));
+    members.push("envFile", &text(&target.env_file));
+    members.push("inheritEnv", if target.inherit_env { "true" } else { "false" });
+    if let Some(place) = place {
+        members.push("place", &json::string(place));
+    }
     let values = target.env.iter().chain(&overrides.env);
     let mut steering: Vec<String> = values
         .filter(|(name, _)| chooses_code(name))
         .map(|(name, value)| format!("{name}={}", value.expose()))
         .collect();
-    steering.sort_unstable();
+    sort(&mut steering);
     if !steering.is_empty() {
-        members.push(("steering", json::strings(&steering)));
+        members.push("steering", &json::strings(&steering));
     }
-    if let Some(place) = place {
-        members.push(("place", json::string(place)));
-    }
-    let members = members.iter().map(|(name, value)| (*name, value.as_str()));
-    Digest::of(exact::object(members).as_bytes())
+    Digest::of(members.finish().as_bytes())
 }
 
 /// A command as its definition means it at this time: which program is run, its script, and the values

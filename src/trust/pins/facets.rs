@@ -1,13 +1,14 @@
 //! Facets: what can be told apart of a server, each of which may change by itself.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use super::publisher::Publisher;
 use crate::config::Digest;
-use crate::protocol::exact;
 use crate::protocol::jsonrpc::scan;
+use crate::protocol::{exact, json};
 
 /// The members of a tool that make it what it is. Icons and `_meta` do not.
 const TOOL_MEMBERS: [&str; 7] =
@@ -89,11 +90,11 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Reads `serverInfo`, JSON text. Only the first 200 characters of each count.
+    /// Reads `serverInfo`, JSON text.
     pub fn read(info: &str) -> Identity {
         let text = |name| {
-            let text = scan::member(info, name).and_then(scan::unescape).unwrap_or_default();
-            text.chars().take(200).collect()
+            let text = scan::member(info, name).and_then(scan::unescape);
+            text.unwrap_or_default().into_owned()
         };
         Identity { name: text("name"), version: text("version") }
     }
@@ -161,8 +162,29 @@ pub fn text_of_all(texts: Vec<String>) -> String {
     exact::object(own.chain(others))
 }
 
-/// What a server says it can do, flat: `tools`, `tools.listChanged`, `extensions.x/y`. What is false
-/// it cannot do. `declared` is the JSON text of its `capabilities`.
+/// The hash of each member of the [`tool_text`] of a tool: they tell what has changed of it where the
+/// text is not at hand. Members of one name have one hash together.
+pub fn tool_parts(text: &str) -> BTreeMap<String, Digest> {
+    let parts = members(text).into_iter();
+    parts.map(|(name, values)| (name.into_owned(), part_hash(&values))).collect()
+}
+
+/// The members of a JSON object, with all values that each has.
+pub(super) fn members(text: &str) -> BTreeMap<Cow<'_, str>, Vec<&str>> {
+    let mut members: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for (name, value) in scan::members(text) {
+        members.entry(name).or_default().push(value);
+    }
+    members
+}
+
+/// The hash of all values that a member of the text of a tool has.
+pub(super) fn part_hash(values: &[&str]) -> Digest {
+    Digest::of(values.join(",").as_bytes())
+}
+
+/// What a server says it can do, flat: `tools`, `tools.listChanged`, `extensions."a.b/c"`. What is
+/// false it cannot do. `declared` is the JSON text of its `capabilities`.
 pub fn capabilities(declared: &str) -> BTreeSet<String> {
     let mut flat = BTreeSet::new();
     flatten(declared, "", 8, &mut flat);
@@ -178,6 +200,11 @@ fn flatten(value: &str, path: &str, depth: u8, flat: &mut BTreeSet<String>) {
     if is_object && 0 < depth {
         for (name, value) in scan::members(value) {
             let dot = if path.is_empty() { "" } else { "." };
+            // What could be read as two names, or as a name and a value, is quoted.
+            let name = match name.contains(['.', '=', '"', '\\']) {
+                true => Cow::Owned(json::string(&name)),
+                false => name,
+            };
             flatten(value, &format!("{path}{dot}{name}"), depth - 1, flat);
         }
     }
@@ -258,6 +285,17 @@ mod tests {
             r#"{"extensions":{"x/y":{"v":[1, 2]}}}"#,
             &["extensions", "extensions.x/y", "extensions.x/y.v=[1,2]"],
         );
+        check(
+            r#"{"extensions":{"a.b/c":{},"d":{"e=1":true}}}"#,
+            &["extensions", "extensions.\"a.b/c\"", "extensions.d", "extensions.d.\"e=1\""],
+        );
+        for (one, other) in [
+            (r#"{"a":{"b":true}}"#, r#"{"a":{},"a.b":true}"#),
+            (r#"{"a=1":true}"#, r#"{"a":1}"#),
+            (r#"{"a\"":true}"#, r#"{"a\\\"":true}"#),
+        ] {
+            assert_ne!(capabilities(one), capabilities(other), "{one} {other}");
+        }
         let many: Vec<_> = (0..300).map(|number| format!("\"c{number}\":true")).collect();
         let hashed = capabilities(&format!("{{{}}}", many.join(",")));
         assert_eq!(hashed.len(), 1);

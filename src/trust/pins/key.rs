@@ -28,37 +28,45 @@ impl Key {
         Key::new(resolved, overrides, env, None)
     }
 
-    /// The same where the hash of its command, with nothing added, may be known.
+    /// The same where the hash of its command, if nothing is added to it, may be known.
     fn new(resolved: &Resolved, overrides: &Overrides, env: &Env, known: Option<Digest>) -> Key {
-        let mut parts = match &resolved.definition.target {
-            _ if resolved.is_stored => {
-                let path = resolved.origin.path().map(Path::to_string_lossy).unwrap_or_default();
-                vec!["name".to_owned(), path.into(), resolved.name.clone()]
-            }
-            Target::Http(target) => vec!["url".to_owned(), canonical_url(&target.url)],
-            Target::Stdio(target) => {
-                // A relative path means another program in another directory.
-                let place = place(resolved, target, overrides, env, None);
-                let known = known.filter(|_| place.is_none());
-                let command = known.unwrap_or_else(|| command(target, &Overrides::default(), None));
-                vec!["cmd".to_owned(), command.to_string(), place.unwrap_or_default()]
-            }
-        };
-        parts.extend(overrides.args.iter().cloned());
-        parts.extend(overrides.env.iter().map(|(name, _)| format!("{name}=")));
-        parts.extend(overrides.host().map(|host| format!("Host: {host}")));
-        let text: String = parts.iter().map(|part| json::string(part)).collect();
-        let mut file = Digest::of(text.as_bytes()).hex();
-        // 128 bits are enough to tell servers apart.
-        file.truncate(32);
         let name = match &resolved.definition.target {
             // A query may hold a secret, and a name is written into files.
             Target::Http(target) if !resolved.is_stored => address(&target.url),
             // So may a command.
             _ => mask::server(&resolved.name).into_owned(),
         };
-        Key { file, name }
+        Key { file: file(resolved, overrides, env, known), name }
     }
+}
+
+/// The name of the file about a server: a hash of what tells it from others.
+fn file(resolved: &Resolved, overrides: &Overrides, env: &Env, known: Option<Digest>) -> String {
+    let names = overrides.env.iter().map(|(name, _)| format!("{name}="));
+    let host = overrides.host().map(|host| format!("Host: {host}"));
+    let added: Vec<String> = overrides.args.iter().cloned().chain(names).chain(host).collect();
+    let mut parts = match &resolved.definition.target {
+        _ if resolved.is_stored => {
+            let path = resolved.origin.path().map(Path::to_string_lossy).unwrap_or_default();
+            vec!["name".to_owned(), path.into(), resolved.name.clone()]
+        }
+        Target::Http(target) => vec!["url".to_owned(), canonical_url(&target.url)],
+        Target::Stdio(target) => {
+            let hash = || {
+                // A relative path means another program in another directory.
+                let place = place(resolved, target, overrides, env, None);
+                command(target, &Overrides::default(), place.as_deref())
+            };
+            let command = known.unwrap_or_else(hash);
+            if added.is_empty() {
+                return command.short();
+            }
+            vec!["cmd".to_owned(), command.to_string()]
+        }
+    };
+    parts.extend(added);
+    let text: String = parts.iter().map(|part| json::string(part)).collect();
+    Digest::of(text.as_bytes()).short()
 }
 
 /// The key of a server, and the facets of its definition; see [`Key::of`] and [`of_definition`].

@@ -3,6 +3,9 @@
 //! ```json
 //! {"version": 1, "servers": {"files": {"consent_digest": "sha256:…", "command": "sha256:…", …}}}
 //! ```
+//!
+//! What a server says at length is not in it, but as hashes: a reviewer sees what has changed, and no
+//! reader of the project takes the words of a server for those of the project.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,6 +15,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::facets::Facets;
+use super::texts::Parts;
 use crate::config::Digest;
 use crate::store::{self, Access, Fault, Guard};
 
@@ -34,6 +38,9 @@ pub struct Locked {
     consent_digest: Digest,
     #[serde(flatten)]
     facets: Facets,
+    /// Which members the tools have. They decide nothing, and tell what has changed of a tool.
+    #[serde(default, skip_serializing_if = "Parts::is_empty")]
+    members: Parts,
 }
 
 /// A lock file cannot be used.
@@ -77,14 +84,19 @@ impl LockFile {
         self.servers.get(server).map(|locked| &locked.facets)
     }
 
+    /// The hashes of the members of a server's tools; none of a file of an earlier version.
+    pub fn parts(&self, server: &str) -> Option<&Parts> {
+        self.servers.get(server).map(|locked| &locked.members)
+    }
+
     /// The servers that are locked.
     pub fn servers(&self) -> impl Iterator<Item = &str> {
         self.servers.keys().map(String::as_str)
     }
 
-    /// Locks a server; tells whether that changes anything.
-    pub fn set(&mut self, server: &str, facets: Facets) -> bool {
-        let locked = Locked { consent_digest: facets.digest(), facets };
+    /// Locks a server, whose tools have these members; tells whether that changes anything.
+    pub fn set(&mut self, server: &str, facets: Facets, members: Parts) -> bool {
+        let locked = Locked { consent_digest: facets.digest(), facets, members };
         self.servers.insert(server.to_owned(), locked.clone()) != Some(locked)
     }
 
@@ -136,8 +148,8 @@ mod tests {
         let scratch = Scratch::new();
         let path = scratch.path("mcpmini.lock.json");
         let mut file = LockFile::new();
-        assert!(file.set("s", facets("1")));
-        assert!(!file.set("s", facets("1")));
+        assert!(file.set("s", facets("1"), Parts::new()));
+        assert!(!file.set("s", facets("1"), Parts::new()));
         file.write(&path).unwrap();
         let read = LockFile::read(&path, None).unwrap();
         assert_eq!((read.get("s"), read.get("t")), (Some(&facets("1")), None));
@@ -156,7 +168,7 @@ mod tests {
         scratch.write("lock", r#"{"version":2,"servers":{}}"#);
         assert!(refused().contains("its version is 2"), "{}", refused());
         let mut file = LockFile::new();
-        file.set("s", facets("1"));
+        file.set("s", facets("1"), Parts::new());
         file.write(&path).unwrap();
         let text = scratch.read("lock").replace("\"version\": \"1\"", "\"version\": \"2\"");
         scratch.write("lock", &text);
@@ -170,7 +182,7 @@ mod tests {
         let scratch = Scratch::new();
         let path = scratch.path("lock");
         let mut file = LockFile::new();
-        file.set("s", facets("1"));
+        file.set("s", facets("1"), Parts::new());
         file.write(&path).unwrap();
         let written = scratch.read("lock");
         let locked = serde_json::to_string(&file.servers["s"]).unwrap();

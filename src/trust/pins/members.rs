@@ -1,8 +1,10 @@
 //! Where two JSON texts differ, member by member.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::facets;
+use crate::config::Digest;
 use crate::protocol::jsonrpc::scan;
 
 /// How many differences are told of one text.
@@ -19,6 +21,8 @@ pub(super) struct Difference<'t> {
     pub(super) before: usize,
     /// What was there, JSON text; `None` when it is new.
     pub(super) was: Option<&'t str>,
+    /// The hash of what was there, where no more than that is known.
+    pub(super) was_hash: Option<Digest>,
     /// What is there now; `None` when it is gone.
     pub(super) is: Option<&'t str>,
 }
@@ -27,8 +31,31 @@ pub(super) struct Difference<'t> {
 /// by how many of them come before it, each counts: readers do not agree which of them does.
 pub(super) fn differences<'t>(was: &'t str, is: &'t str) -> Vec<Difference<'t>> {
     let mut found = Vec::new();
-    let whole = Difference { place: String::new(), before: 0, was: Some(was), is: Some(is) };
+    let (was, is) = (Some(was), Some(is));
+    let whole = Difference { place: String::new(), before: 0, was, was_hash: None, is };
     walk(whole, DEPTH, &mut found);
+    found
+}
+
+/// Which members of the text of a tool are not what their hashes say that they were.
+pub(super) fn differences_from<'t>(
+    was: &BTreeMap<String, Digest>,
+    is: &'t str,
+) -> Vec<Difference<'t>> {
+    let now = facets::members(is);
+    let names: BTreeSet<&str> =
+        was.keys().map(String::as_str).chain(now.keys().map(|name| &**name)).collect();
+    let mut found = Vec::new();
+    for name in names {
+        let (was_hash, values) = (was.get(name).copied(), now.get(name));
+        if was_hash != values.map(|values| facets::part_hash(values)) {
+            let last = values.and_then(|values| values.last()).copied();
+            let before = values.map_or(0, |values| values.len() - 1);
+            let place = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
+            found.push(Difference { place, before, was: None, was_hash, is: last });
+        }
+    }
+    found.truncate(MOST);
     found
 }
 
@@ -56,6 +83,7 @@ fn walk<'t>(at: Difference<'t>, depth: usize, found: &mut Vec<Difference<'t>>) {
             place: format!("{}/{name_in_place}", at.place),
             before: *before,
             was: old.get(&(&**name, *before)).copied(),
+            was_hash: None,
             is: new.get(&(&**name, *before)).copied(),
         };
         walk(below, depth - 1, found);

@@ -3,6 +3,7 @@
 //! ```text
 //!   facets    what can be told apart of a server: where it is, who it is, what it can do
 //!   publisher who has signed its card
+//!   kept      texts of a server without secrets
 //!   key       which server that is
 //!   place     where it is, which is what is revoked
 //!   command   what starts it, as a hash
@@ -19,6 +20,7 @@
 mod change;
 mod command;
 mod facets;
+mod kept;
 mod key;
 mod lockfile;
 mod members;
@@ -33,11 +35,14 @@ mod words;
 pub use crate::config::Trust as Mode;
 pub use crate::protocol::visible::visible;
 pub use change::{Action, Change, Use, compare};
-pub use facets::{Auth, Facets, Identity, Package, capabilities, text_of_all, tool_text};
+pub use facets::{
+    Auth, Facets, Identity, Package, capabilities, text_of_all, tool_parts, tool_text,
+};
+pub use kept::{kept, stands_for};
 pub use key::{Key, address, of_definition, of_server};
 pub use lockfile::{LockError, LockFile, Locked};
 pub use publisher::Publisher;
 pub use record::{Consent, Record, State, Verdict};
 pub use store::{PinError, Store};
-pub use texts::{Texts, TextsOfBoth};
+pub use texts::{Parts, Texts, TextsOfBoth};
 pub use words::{Sides, json, lines};

@@ -14,21 +14,15 @@ impl Key {
     /// The key under which it is written down that a place is revoked.
     pub fn of_place(endpoint: &HttpEndpoint) -> Key {
         let place = place(endpoint);
-        let file = file("place", &place);
-        Key { file, name: place }
+        let text = ["place", &place].map(json::string).concat();
+        Key { file: Digest::of(text.as_bytes()).short(), name: place }
     }
 
     /// The key under which it is written down that a command is revoked, by its hash. It has no name:
     /// each call looks whether there is such a record, and hardly any has to say of what.
     pub fn of_command(command: &Digest) -> Key {
-        Key { file: file("command", &command.to_string()), name: String::new() }
+        Key { file: format!("command-{}", command.short()), name: String::new() }
     }
-}
-
-/// The name of the file about a place, or about a command.
-fn file(kind: &str, what: &str) -> String {
-    let text = [kind, what].map(json::string).concat();
-    Digest::of(text.as_bytes()).short()
 }
 
 /// A place in the one spelling that all URLs of it share: without a query, the host in its plainest

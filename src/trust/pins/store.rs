@@ -15,6 +15,7 @@ use super::key::Key;
 use super::record::{Consent, Record, VERSION};
 use super::texts::TextsOfBoth;
 use crate::env::Env;
+use crate::protocol::sorting::{sort, sort_by};
 use crate::store::{self, Access, Fault, Guard};
 
 /// The directory in the state directory.
@@ -148,7 +149,7 @@ impl Store {
     pub fn list(&self) -> Vec<Record> {
         let read = |path: PathBuf| Some(*self.read(&path).ok()??);
         let mut records: Vec<Record> = self.files().into_iter().filter_map(read).collect();
-        records.sort_by(|a, b| (&a.name, a.first_seen).cmp(&(&b.name, b.first_seen)));
+        sort_by(&mut records, |a, b| (&a.name, a.first_seen).cmp(&(&b.name, b.first_seen)));
         records
     }
 
@@ -179,14 +180,15 @@ impl Store {
 
     /// Makes room for one more server.
     fn make_room(&self, directory: &Path) {
-        let mut files = self.files();
+        let files = self.files();
         if files.len() < COUNT {
             return;
         }
-        let written = |path: &PathBuf| path.metadata().and_then(|file| file.modified()).ok();
-        files.sort_by_cached_key(|path| (written(path), path.clone()));
+        let written = |path: &Path| path.metadata().and_then(|file| file.modified()).ok();
+        let mut files: Vec<_> = files.into_iter().map(|path| (written(&path), path)).collect();
+        sort(&mut files);
         let mut extra = files.len() + 1 - COUNT;
-        for path in files {
+        for (_, path) in files {
             let is_free =
                 |record: &Record| record.consent == Consent::FirstUse && record.revoked.is_none();
             if extra == 0 {

@@ -23,7 +23,13 @@ pub struct Texts {
     /// What makes a tool what it is ([`tool_text`](super::tool_text)), by its name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<String, String>,
+    /// Where that is not kept, the hashes of its members ([`tool_parts`](super::tool_parts)).
+    #[serde(skip)]
+    pub parts: Parts,
 }
+
+/// The hashes of the members of tools, by the names of both.
+pub type Parts = BTreeMap<String, BTreeMap<String, Digest>>;
 
 /// The texts of what was accepted, and of what is pending.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,7 +49,7 @@ impl TextsOfBoth {
         let nothing = Facets::default();
         let pending = pending.unwrap_or(&nothing);
         let mut total = 0;
-        for Texts { instructions, tools } in [old.accepted, old.pending, new] {
+        for Texts { instructions, tools, .. } in [old.accepted, old.pending, new] {
             for (name, text) in tools {
                 let hash = Digest::of(text.as_bytes());
                 let is_of = |facets: &Facets| {
@@ -96,7 +102,11 @@ mod tests {
 
     fn texts(tools: &[(&str, &str)], instructions: &str) -> Texts {
         let tools = tools.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
-        Texts { tools: tools.collect(), instructions: Some(instructions.to_owned()) }
+        Texts {
+            tools: tools.collect(),
+            instructions: Some(instructions.to_owned()),
+            ..Texts::default()
+        }
     }
 
     #[test]

@@ -2,9 +2,10 @@
 
 use super::change::{Action, Change};
 use super::facets::{Facets, Package};
-use super::members::{Difference, differences};
+use super::members::{Difference, differences, differences_from};
 use super::publisher::Publisher;
 use super::texts::Texts;
+use crate::config::Digest;
 use crate::protocol::json as text_of;
 use crate::protocol::params::Members;
 use crate::protocol::visible::visible;
@@ -66,11 +67,9 @@ pub fn lines(change: &Change, sides: Sides<'_>) -> Vec<String> {
         Change::FewerCapabilities(names) => listed("it cannot do any more", names),
         Change::Instructions => {
             let mut lines = vec!["its instructions have changed".to_owned()];
-            let texts =
-                sides.was_texts.instructions.as_ref().zip(sides.is_texts.instructions.as_ref());
-            if let Some((was, is)) = texts {
-                push_both(&mut lines, Some(was), Some(is));
-            }
+            let (was, was_hash, is) = instructions(sides);
+            let hash = was_hash.map(|hash| hash.to_string());
+            push_both(&mut lines, was.or(hash.as_deref()), is);
             lines
         }
         Change::Tool { name } => tool(name, sides),
@@ -121,10 +120,25 @@ fn signer(signer: &Publisher) -> String {
     visible(&text)
 }
 
+/// The instructions: as they were, or their hash where only that is known, and as they are.
+fn instructions(sides: Sides<'_>) -> (Option<&str>, Option<Digest>, Option<&str>) {
+    let (was, is) = (&sides.was_texts.instructions, &sides.is_texts.instructions);
+    let was_hash = sides.was.instructions.filter(|_| was.is_none());
+    (was.as_deref(), was_hash, is.as_deref())
+}
+
+/// Where a tool differs from what it was; `None` when that is not known.
+fn differences_of<'s>(name: &str, sides: Sides<'s>) -> Option<Vec<Difference<'s>>> {
+    let is = sides.is_texts.tools.get(name)?;
+    match sides.was_texts.tools.get(name) {
+        Some(was) => Some(differences(was, is)),
+        None => Some(differences_from(sides.was_texts.parts.get(name)?, is)),
+    }
+}
+
 /// What has changed of a tool.
 fn tool(name: &str, sides: Sides<'_>) -> Vec<String> {
-    let texts = sides.was_texts.tools.get(name).zip(sides.is_texts.tools.get(name));
-    let Some((was, is)) = texts else {
+    let Some(found) = differences_of(name, sides) else {
         let hash = |facets: &Facets| {
             let hash = facets.tools.as_ref().and_then(|tools| tools.get(name));
             hash.map_or("nothing".to_owned(), ToString::to_string)
@@ -133,9 +147,10 @@ fn tool(name: &str, sides: Sides<'_>) -> Vec<String> {
         return vec![format!("the tool {} has changed: {was} → {is}", quoted(name))];
     };
     let mut lines = vec![format!("the tool {} has changed:", quoted(name))];
-    for difference in differences(was, is) {
+    for difference in found {
         lines.push(format!("  {}", visible(&place(&difference))));
-        push_both(&mut lines, difference.was, difference.is);
+        let hash = difference.was_hash.map(|hash| hash.to_string());
+        push_both(&mut lines, difference.was.or(hash.as_deref()), difference.is);
     }
     lines
 }
@@ -211,11 +226,10 @@ pub fn json(change: &Change, action: Action, sides: Sides<'_>) -> String {
         | Change::MoreCapabilities(names)
         | Change::FewerCapabilities(names) => push("names", &text_of::strings(names)),
         Change::Instructions => {
-            let texts =
-                sides.was_texts.instructions.as_ref().zip(sides.is_texts.instructions.as_ref());
-            if let Some((was, is)) = texts {
-                both(was, is);
-            }
+            let (was, was_hash, is) = instructions(sides);
+            was.iter().for_each(|was| push("was", &text_of::string(was)));
+            was_hash.iter().for_each(|hash| push("wasDigest", &text_of::string(&hash.to_string())));
+            is.iter().for_each(|is| push("is", &text_of::string(is)));
         }
         Change::Tool { name } => {
             push("name", &text_of::string(name));
@@ -263,8 +277,7 @@ fn word(action: Action) -> &'static str {
 }
 
 fn changed_members(name: &str, sides: Sides<'_>) -> String {
-    let texts = sides.was_texts.tools.get(name).zip(sides.is_texts.tools.get(name));
-    let found = texts.map(|(was, is)| differences(was, is)).unwrap_or_default();
+    let found = differences_of(name, sides).unwrap_or_default();
     let objects: Vec<_> = found
         .iter()
         .map(|difference| {
@@ -273,7 +286,10 @@ fn changed_members(name: &str, sides: Sides<'_>) -> String {
             if 0 < difference.before {
                 members.push("occurrence", &(difference.before + 1).to_string());
             }
-            for (name, value) in [("was", difference.was), ("is", difference.is)] {
+            let hash = difference.was_hash.map(|hash| text_of::string(&hash.to_string()));
+            let sides =
+                [("was", difference.was), ("wasDigest", hash.as_deref()), ("is", difference.is)];
+            for (name, value) in sides {
                 if let Some(value) = value {
                     members.push(name, value);
                 }
@@ -288,7 +304,6 @@ fn changed_members(name: &str, sides: Sides<'_>) -> String {
 mod tests {
     use super::super::facets::tool_text;
     use super::*;
-    use crate::config::Digest;
     use crate::protocol::json::validate;
 
     fn publisher(kind: &str, identity: &str) -> Publisher {
@@ -319,7 +334,7 @@ mod tests {
             ..Facets::default()
         };
         let tools = [("t".to_owned(), text)].into();
-        (facets, Texts { instructions: Some(instructions.to_owned()), tools })
+        (facets, Texts { instructions: Some(instructions.to_owned()), tools, ..Texts::default() })
     }
 
     const WAS: &str = r#"{"name":"t","description":"reads","inputSchema":{"a":1}}"#;

@@ -5,7 +5,8 @@
 //! that is denied is denied wherever it is named: as an argument, in the text of a script, in a
 //! variable that is set for the command, by whatever path or link. That refuses rather too much than
 //! too little; it cannot see a copy of the program, nor what a script puts together. For who must be
-//! sure there are rules that allow.
+//! sure there are rules that allow. Of a package that is fetched from a place nobody can tell which one
+//! it is, so where one is denied it is taken for that.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -14,7 +15,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::host::hosts_in;
-use super::package::{base, is_of_open_image, is_package, names, packages, without_quotes};
+use super::package::{
+    Kind, base, engines, is_engine, is_of_open_image, is_package, nameless, names, packages,
+    without_quotes,
+};
 use crate::config::StdioEndpoint;
 use crate::config::program::{follows_directory, follows_project};
 
@@ -103,8 +107,45 @@ impl Command {
     }
 
     /// Whether it runs the command of a rule, as far as can be seen: the words are the rule's, or the
-    /// rule's program is named behind another one, with all that the rule says beside it.
+    /// rule's program is named behind another one, with all that the rule says beside it; or nobody can
+    /// tell which package it runs.
     pub(super) fn runs(&self, rule: &[String]) -> bool {
+        self.runs_by_name(rule) || self.nameless(rule).is_some()
+    }
+
+    /// From where it has a package fetched that may be the one that a rule is about, if nothing else says
+    /// that it runs that: a place is no name.
+    pub(super) fn why_not_told(&self, rule: &[String]) -> Option<String> {
+        if self.runs_by_name(rule) {
+            return None;
+        }
+        let place = self.nameless(rule)?;
+        Some(format!("it runs what is at {place}, which may be any package"))
+    }
+
+    fn nameless(&self, rule: &[String]) -> Option<String> {
+        let (kind, _) = packages(rule)?;
+        let scripts = self.words.iter().chain(&self.variables).map(|text| {
+            let text = without_quotes(text);
+            text.split(|c: char| c.is_whitespace() || ";&|()`".contains(c))
+                .filter(|word| !word.is_empty())
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        });
+        // A text of one word is no command line.
+        let scripts = scripts.filter(|words| 1 < words.len());
+        [self.words.clone()].into_iter().chain(scripts).find_map(|words| {
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            (0..words.len()).find_map(|at| {
+                let (program, args) = (words[at], &words[at + 1..]);
+                let file = || Some(self.file(program, &self.path)?.name);
+                let by_name = nameless(kind, base(program), args);
+                by_name.or_else(|| nameless(kind, &file()?, args)).map(str::to_owned)
+            })
+        })
+    }
+
+    fn runs_by_name(&self, rule: &[String]) -> bool {
         let Some((wanted, rest)) = rule.split_first() else { return false };
         let (program, args) = self.words.split_first().expect("a command has a program");
         let texts = || args.iter().chain(&self.variables);
@@ -126,16 +167,18 @@ impl Command {
     /// that runs such.
     fn runs_package(&self, rule: &[String], search: &Search<'_>) -> bool {
         let Some((kind, wanted)) = packages(rule) else { return false };
-        let Some(wanted) = wanted.first() else { return false };
+        // Of the words for an image each may be it.
+        let count = if kind == Kind::Image { wanted.len() } else { 1 };
+        let is_wanted = |name: &str| wanted.iter().take(count).any(|it| is_package(kind, it, name));
         let texts = || self.words.iter().chain(&self.variables);
-        if !texts().flat_map(|text| names(text)).any(|name| is_package(kind, wanted, &name)) {
+        if !texts().flat_map(|text| names(text)).any(|name| is_wanted(&name)) {
             return false;
         }
         let files: Vec<File> =
-            kind.engines().iter().filter_map(|name| self.file(name, &self.path)).collect();
+            engines(kind).iter().filter_map(|name| self.file(name, &self.path)).collect();
         let is_engine = |word: &str| {
             let is_same = |file: File| files.iter().any(|engine| engine.id == file.id);
-            kind.is_engine(base(word)) || search.files_of(word).into_iter().any(is_same)
+            is_engine(kind, base(word)) || search.files_of(word).into_iter().any(is_same)
         };
         let words = texts().flat_map(|text| bare_words(text));
         self.words.iter().cloned().chain(words).any(|word| is_engine(&word))

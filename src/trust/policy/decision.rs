@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::super::signature::{Covers, Signer};
 use super::revocation::{Entry, List};
 use super::rule::{Allow, Hit, Match};
-use super::subject::{Card, Place, Subject};
+use super::subject::{Card, Exposure, Place, Subject};
 use crate::config::Layer;
 use crate::protocol::rfc3339;
 
@@ -16,6 +16,8 @@ use crate::protocol::rfc3339;
 pub(super) struct Rules {
     pub(super) mode: Mode,
     pub(super) require_signature: bool,
+    /// Whether a server has to prove to be its host; by default, where that is what it is allowed for.
+    pub(super) require_tls: Option<bool>,
     /// How old a verification may be, in seconds.
     pub(super) card_max_age: Option<i64>,
     /// With the lines that they begin on.
@@ -65,9 +67,8 @@ pub struct Decision {
     pub line: Option<usize>,
     /// What the rule says, for people.
     pub why: String,
-    /// Whether it admits the server for the signature of its card. The card names the endpoint, so
-    /// that is worth something only if it is the endpoint that answers.
-    pub by_signature: bool,
+    /// Whether it refuses the server because somebody else may answer for its host.
+    pub is_unproved: bool,
     /// The documents that it relies on, and of when they are, for people.
     pub relies_on: Vec<String>,
     /// What a rule by words cannot see to, if it admits the server.
@@ -87,6 +88,8 @@ pub enum Rule {
     Deny(usize),
     /// A rule allows it: its number, 1 for the first.
     Allow(usize),
+    /// A server has to prove to be its host.
+    RequireTls,
     /// A signature is required.
     RequireSignature,
     /// What the mode says about all others.
@@ -101,6 +104,7 @@ impl Rule {
             Rule::RevocationList => "revocation_list",
             Rule::Deny(_) => "deny",
             Rule::Allow(_) => "allow",
+            Rule::RequireTls => "require_tls",
             Rule::RequireSignature => "require_signature",
             Rule::Mode => "mode",
         }
@@ -122,7 +126,7 @@ pub(super) struct Said {
     pub(super) rule: Rule,
     pub(super) line: Option<usize>,
     pub(super) why: String,
-    pub(super) by_signature: bool,
+    pub(super) is_unproved: bool,
 }
 
 impl Rules {
@@ -138,6 +142,7 @@ impl Rules {
         self.revoked(subject, lists)
             .or_else(|| self.denied(subject))
             .or_else(|| self.switched_off())
+            .or_else(|| self.exposed(subject))
             .or_else(|| self.allowed(subject))
             .or_else(|| self.strict(subject))
             .or_else(|| self.unsigned(subject))
@@ -169,7 +174,7 @@ impl Rules {
         self.deny.iter().enumerate().find_map(|(index, (line, what))| {
             let why = match what.hit(subject) {
                 Hit::No => return None,
-                Hit::Yes => what.to_string(),
+                Hit::Yes => what.why(subject),
                 Hit::Unknown => format!("{what}; {}", unknown(subject)),
             };
             Some(Said { line: Some(*line), ..said(false, Rule::Deny(index + 1), why) })
@@ -178,6 +183,21 @@ impl Rules {
 
     fn switched_off(&self) -> Option<Said> {
         (self.mode == Mode::Off).then(|| said(true, Rule::Mode, "mode is off"))
+    }
+
+    fn exposed(&self, subject: &Subject<'_>) -> Option<Said> {
+        let exposure = subject.place.exposure().filter(|_| self.require_tls == Some(true))?;
+        let said = said(false, Rule::RequireTls, exposure.to_string());
+        Some(Said { is_unproved: true, ..said })
+    }
+
+    /// Why it does not count that a rule allows a host, or a signer of its card, if it does not: any
+    /// certificate is taken for that of the host. Without TLS the rule says itself what it is worth;
+    /// cards name no such endpoints.
+    fn unproved(&self, subject: &Subject<'_>, by_signer: bool) -> Option<String> {
+        let exposure = subject.place.exposure()?;
+        let counts = by_signer || exposure == Exposure::Insecure && self.require_tls != Some(false);
+        counts.then(|| exposure.to_string())
     }
 
     /// The first rule that allows the server. Where a signature is required, only rules count that
@@ -191,12 +211,14 @@ impl Rules {
             if !by_signer && !unsigned {
                 return None;
             }
-            let said = match allow.steering(subject) {
+            let unproved = self.unproved(subject, by_signer);
+            let is_unproved = unproved.is_some();
+            let said = match allow.steering(subject).or(unproved) {
                 None => said(true, Rule::Allow(index + 1), allow.to_string()),
                 // What the rule names is not what would run.
                 Some(but) => said(false, Rule::Allow(index + 1), format!("{allow}, but {but}")),
             };
-            Some(Said { line: Some(*line), by_signature: by_signer, ..said })
+            Some(Said { line: Some(*line), is_unproved, ..said })
         })
     }
 
@@ -224,8 +246,13 @@ impl Rules {
             }
             Ok(signer) => {
                 let why = format!("its card is signed by {signer}, as you have verified");
-                let said = said(true, Rule::RequireSignature, why);
-                Some(Said { by_signature: true, ..said })
+                Some(match self.unproved(subject, true) {
+                    None => said(true, Rule::RequireSignature, why),
+                    Some(but) => {
+                        let why = format!("{why}, but {but}");
+                        Said { is_unproved: true, ..said(false, Rule::RequireSignature, why) }
+                    }
+                })
             }
             Err(why) => Some(said(false, Rule::RequireSignature, why)),
         }
@@ -271,7 +298,7 @@ const DID_MAX_AGE: i64 = 7 * DAY;
 pub(super) const DAY: i64 = 24 * 60 * 60;
 
 fn said(admits: bool, rule: Rule, why: impl Into<String>) -> Said {
-    Said { admits, rule, line: None, why: why.into(), by_signature: false }
+    Said { admits, rule, line: None, why: why.into(), is_unproved: false }
 }
 
 /// Why it is not known who has signed the card that was kept.

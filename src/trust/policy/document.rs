@@ -18,6 +18,7 @@ struct RawDocument {
     mode: Mode,
     #[serde(default)]
     require_signature: bool,
+    require_tls: Option<bool>,
     card_max_age_days: Option<u32>,
     cross_domain: Option<CrossDomain>,
     trusted_root: Option<PathBuf>,
@@ -101,6 +102,7 @@ pub(super) fn parse(text: &str) -> Result<Document, Mistake> {
         rules: Rules {
             mode: raw.mode,
             require_signature: raw.require_signature,
+            require_tls: raw.require_tls,
             card_max_age: raw.card_max_age_days.map(|days| i64::from(days) * DAY),
             ..Rules::default()
         },

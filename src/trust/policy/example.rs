@@ -4,6 +4,8 @@
 pub const EXAMPLE: &str = r#"# Every key may be left out, and every rule repeated.
 mode = "strict"             # off, tofu (usual) or strict: what rules allow
 require_signature = false   # true: only servers with a signed card
+require_tls = true          # no http:// but to this machine, no --insecure; false:
+                            # --insecure also for hosts that a rule allows
 card_max_age_days = 30      # how old a verification may be (did-web: usually 7)
 cross_domain = "ask"        # allow, ask (usual) or deny what others lead to:
                             # neither the host you name nor one below it
@@ -34,7 +36,7 @@ hosts = []                  # as for the others
 
 [[allow]]                   # whatever is at these hosts, signed or not
 kind = "host"
-hosts = ["localhost", "*.internal.example"]
+hosts = ["localhost", "*.internal.example"]   # without TLS the proxy's, too
 
 [[allow]]                   # a command, word for word; "*" leaves the rest open
 kind = "command"
@@ -53,7 +55,7 @@ base = "https://registry.example.com"     # usually the official registry
 [[deny]]                    # whatever has all of these properties
 name = "weather@1.2.0"      # configured, in the card or in the registry it was
                             # added from; @VERSION optional
-host = "*.example.net"
+host = "*.example.net"      # also as a proxy, or an address of --resolve
 
 [[deny]]
 command = ["npx", "-y", "left-pad", "*"]

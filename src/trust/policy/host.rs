@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use url::Url;
+use url::{ParseError, Url};
 
 use crate::net::{Address, embedded};
 
@@ -36,9 +36,10 @@ impl Host {
         }
     }
 
-    /// Whether it matches a host, or both are this machine by another name or address.
+    /// Whether it matches a host, or both are this machine by another name or address. Whatever nobody
+    /// can tell it may be.
     pub(super) fn reaches(&self, host: &str) -> bool {
-        self.matches(host) || is_this_machine(&self.0) && is_this_machine(host)
+        host == ANY || self.matches(host) || is_this_machine(&self.0) && is_this_machine(host)
     }
 }
 
@@ -47,6 +48,9 @@ impl fmt::Display for Host {
         f.write_str(&self.0)
     }
 }
+
+/// A host that may be any: which one it is the tables of UTS 46 say, which are not there.
+const ANY: &str = "*";
 
 /// The host of a `Host` header (RFC 9110, section 7.2).
 pub(super) fn without_port(value: &str) -> &str {
@@ -77,7 +81,8 @@ pub(super) fn hosts_in(text: &str) -> Vec<String> {
     const SCHEMES: [&str; 4] = ["http", "https", "ws", "wss"];
     // These may be anywhere in a URL, and are ignored there.
     let text = text.replace(['\t', '\n', '\r'], "");
-    // The crate is built without the tables of UTS 46; these are the plain ones among the letters.
+    // The crate is built without the tables of UTS 46; these are the plain ones among the letters. With
+    // any other, in a host, it gives up.
     let ascii = |c: char| match c {
         '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
         '\u{3002}' | '\u{ff61}' => '.',
@@ -95,9 +100,12 @@ pub(super) fn hosts_in(text: &str) -> Vec<String> {
         let cut = |ends: &str| rest.split(|c: char| ends.contains(c)).next().unwrap_or(rest);
         [rest, cut(" "), cut(" '\""), cut(" '\"<>()|;,")]
     });
-    let urls = rests.filter_map(|rest| Url::parse(&format!("http:{rest}")).ok());
-    let hosts: BTreeSet<String> = urls.filter_map(|url| url.host_str().map(host_name)).collect();
-    hosts.into_iter().collect()
+    let hosts = rests.filter_map(|rest| match Url::parse(&format!("http:{rest}")) {
+        Ok(url) => url.host_str().map(host_name),
+        Err(ParseError::IdnaError) => Some(ANY.to_owned()),
+        Err(_) => None,
+    });
+    hosts.collect::<BTreeSet<String>>().into_iter().collect()
 }
 
 /// Whether a host is this machine, by its name or by one of its addresses.
@@ -122,6 +130,24 @@ mod tests {
         check("[2001:DB8::0:1]", "[2001:db8::1]");
         check("[64:ff9b::a00:5]", "10.0.0.5");
         check("[2002:a00:5::]", "10.0.0.5");
+    }
+
+    #[test]
+    fn a_host_of_other_letters_may_be_any() {
+        let denied = Host::parse("evil.example").unwrap();
+        let check = |text: &str, expected| {
+            let hosts = hosts_in(text);
+            let is_reached = hosts.iter().any(|host| denied.reaches(host));
+            assert_eq!(is_reached, expected, "{text}: {hosts:?}");
+        };
+        check("https://evil.example/", true);
+        check("https://ｅvil.example/", true);
+        check("https://\u{24d4}vil.example/", true);
+        check("https://\u{1d41e}vil.example", true);
+        check("x https://%E2%93%94vil.example", true);
+        check("https://fine.example/\u{24d4}vil.example", false);
+        check("https://fine.example/ evil\u{24d4}", false);
+        check("\u{24d4}vil.example", false);
     }
 
     #[test]

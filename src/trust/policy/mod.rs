@@ -4,8 +4,8 @@
 //! and a server is used when all of them admit it: so neither can loosen what the other says.
 //!
 //! ```text
-//! revoked? → denied? → mode off? → allowed by a rule? → mode strict? → signature required?
-//!  refused    refused   admitted     admitted            refused       refused unless it is there
+//! revoked? → denied? → mode off? → TLS required? → allowed by a rule? → mode strict? → signature required?
+//!  refused    refused   admitted   refused without   admitted            refused       refused without
 //! ```
 //!
 //! Nothing is contacted to judge a server. Signatures are those of cards that were kept (`mcpmini
@@ -40,6 +40,7 @@ pub use example::{EXAMPLE, EXAMPLE_LIST};
 pub(super) use host::host_name;
 pub use kept::{Kept, Unkept, seconds};
 pub use source::PolicyError;
+pub use subject::Way;
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -51,12 +52,14 @@ use self::revocation::List;
 use self::rule::Match;
 use self::source::Policy;
 use self::subject::{Card, Listing, Place, Subject};
+use super::pins::Publisher;
 use crate::config::steering::chooses_code;
 use crate::config::{
     Digest, Endpoint, Layer, OFFICIAL_REGISTRY, Overrides, Resolved, Server, Target,
 };
 use crate::env::Env;
 use crate::protocol::rfc3339;
+use crate::protocol::sorting::sort;
 use crate::store::Fault;
 
 /// The longest list of what is revoked, in bytes.
@@ -94,10 +97,16 @@ impl Policies {
         said.max_by_key(|(said, _)| *said).unwrap_or_default()
     }
 
-    /// What each of them says about a server. It may be used when all admit it.
-    pub fn judge(&self, asked: &Asked<'_>, env: &Env) -> Result<Vec<Decision>, PolicyError> {
+    /// What each of them says about a server that is reached in that way. It may be used when all
+    /// admit it.
+    pub fn judge(
+        &self,
+        asked: &Asked<'_>,
+        way: &Way,
+        env: &Env,
+    ) -> Result<Vec<Decision>, PolicyError> {
         let now = seconds(env.now());
-        self.policies.iter().map(|policy| policy.judge(asked, env, now)).collect()
+        self.policies.iter().map(|policy| policy.judge(asked, way, env, now)).collect()
     }
 
     /// The policies that ask who has signed a card and do not count this one, and why. Each verifies
@@ -114,7 +123,7 @@ impl Policies {
         let now = seconds(env.now());
         let mut urls: Vec<String> =
             self.policies.iter().flat_map(|policy| policy.stale(env, now)).collect();
-        urls.sort_unstable();
+        sort(&mut urls);
         urls.dedup();
         urls
     }
@@ -129,6 +138,8 @@ pub struct Asked<'a> {
     pub resolved: &'a Resolved,
     /// What the command line adds.
     pub overrides: &'a Overrides,
+    /// Who had signed the card that it was added from, when that was last looked at.
+    pub publisher: Option<&'a Publisher>,
 }
 
 /// Stores a list that was fetched, with its bundle. Whether both are any good is seen when the list
@@ -160,10 +171,16 @@ fn relied_on(subject: &Subject<'_>, lists: &[List], now: i64) -> Vec<String> {
 }
 
 impl Policy {
-    fn judge(&self, asked: &Asked<'_>, env: &Env, now: i64) -> Result<Decision, PolicyError> {
+    fn judge(
+        &self,
+        asked: &Asked<'_>,
+        way: &Way,
+        env: &Env,
+        now: i64,
+    ) -> Result<Decision, PolicyError> {
         let server = asked.server;
         let lists = self.lists(env, now)?;
-        let place = Place::of(server);
+        let place = Place::of(server, way);
         let about_cards = |what: &Match| what.needs_card();
         let is_listed = lists.iter().filter_map(|list| list.entries.as_ref().ok()).flatten();
         let needs_card =
@@ -176,9 +193,18 @@ impl Policy {
         let directory_is_believed = self.believes_directory(asked);
         let listing = self.listing(asked);
         let (name, entry) = (&server.name, asked.resolved.definition.registry.as_deref());
-        let subject =
-            Subject { name, place, card, steered_by, directory_is_believed, listing, entry };
-        let Said { admits, rule, line, why, by_signature } =
+        let publisher = asked.publisher;
+        let subject = Subject {
+            name,
+            place,
+            card,
+            publisher,
+            steered_by,
+            directory_is_believed,
+            listing,
+            entry,
+        };
+        let Said { admits, rule, line, why, is_unproved } =
             self.document.rules.judge(&subject, &lists);
         let (layer, path) = (self.layer, self.path.clone());
         let relies_on = relied_on(&subject, &lists, now);
@@ -188,7 +214,7 @@ impl Policy {
             _ => None,
         };
         let mode = self.document.rules.mode;
-        Ok(Decision { layer, path, admits, rule, line, why, by_signature, relies_on, caveat, mode })
+        Ok(Decision { layer, path, admits, rule, line, why, is_unproved, relies_on, caveat, mode })
     }
 
     /// The entry of a registry that the server was added from, as a file says that this policy

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
+use super::super::pins::Publisher;
 use super::super::signature::Signer;
 use super::command::Command;
 use super::host::Host;
-use super::subject::{Place, Subject};
+use super::subject::{Exposure, Place, Subject};
 use crate::config::quoting;
 
 /// Who may sign for, or be, which servers.
@@ -134,7 +135,12 @@ impl Allow {
         let at = |host: &String| self.hosts.iter().any(|pattern| pattern.matches(host));
         match &subject.place {
             _ if self.hosts.is_empty() => true,
-            Place::Url { host, meant, .. } => at(host) && meant.as_ref().is_none_or(at),
+            Place::Url { host, meant, way, .. } => {
+                // Whoever has to prove to be the host may be reached in any way.
+                let is_plain = subject.place.exposure() == Some(Exposure::Plain);
+                let is_led = !is_plain || way.detours.iter().all(at);
+                at(host) && meant.as_ref().is_none_or(at) && is_led
+            }
             Place::Socket { .. } | Place::Command(_) => false,
         }
     }
@@ -214,6 +220,9 @@ impl Match {
         if !self.is_about_signers() {
             return Hit::Yes;
         }
+        if subject.publisher.is_some_and(|publisher| self.meets_publisher(publisher)) {
+            return Hit::Yes;
+        }
         match subject.card.as_ref().map(|card| &card.verified) {
             None => Hit::No,
             Some(Err(_)) => Hit::Unknown,
@@ -222,6 +231,17 @@ impl Match {
                 if self.log_index.is_none_or(is_entry) { Hit::Yes } else { Hit::No }
             }
             Some(Ok(_)) => Hit::No,
+        }
+    }
+
+    /// What it says, and what cannot be told of a server that it hits, for people.
+    pub(super) fn why(&self, subject: &Subject<'_>) -> String {
+        match (&self.command, &subject.place) {
+            (Some(words), Place::Command(command)) => match command.why_not_told(words) {
+                Some(why) => format!("{self}; {why}"),
+                None => self.to_string(),
+            },
+            _ => self.to_string(),
         }
     }
 
@@ -254,6 +274,22 @@ impl Match {
             && self.command.as_ref().is_none_or(is_command)
             && self.name.as_ref().is_none_or(is_name)
             && self.card_sha256.as_ref().is_none_or(is_card)
+    }
+
+    /// Whether a publisher is meant, of whom no more is known than who that is.
+    fn meets_publisher(&self, publisher: &Publisher) -> bool {
+        let same = |wanted: &Option<String>, kind: &str, found: Option<&str>| {
+            wanted.as_deref().is_none_or(|wanted| publisher.kind == kind && Some(wanted) == found)
+        };
+        let identity = Some(&*publisher.identity);
+        let spki = self.spki_sha256.as_ref().map(|text| hexadecimal(text).unwrap_or_default());
+        let key = hexadecimal(&publisher.identity).unwrap_or_default();
+        same(&self.san, "sigstore", identity)
+            && same(&self.issuer, "sigstore", publisher.issuer.as_deref())
+            && same(&self.did, "did-web", identity)
+            && same(&spki, "key", Some(&key))
+            && self.certificate_serial.is_none()
+            && self.log_index.is_none()
     }
 
     fn meets_signer(&self, signer: &Signer) -> bool {

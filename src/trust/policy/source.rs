@@ -114,15 +114,14 @@ pub(super) fn load(env: &Env) -> Result<Vec<Policy>, PolicyError> {
         let guard = Guard::Strangers { user: env.user };
         let guard =
             if layer == Layer::Named { Guard::Named { until: env.deadline() } } else { guard };
-        match store::read_text(&path, LIMIT, guard).map_err(PolicyError::Store)? {
+        let text = match store::read_text(&path, LIMIT, guard).map_err(PolicyError::Store)? {
             None if layer == Layer::Named => return Err(PolicyError::NoSuchFile(path)),
-            None => {}
-            Some(text) => match document::parse(&text) {
-                Ok(document) => {
-                    policies.push(Policy { layer, path, document, user: env.user });
-                }
-                Err((line, why)) => return Err(PolicyError::Malformed { path, line, why }),
-            },
+            None => continue,
+            Some(text) => text,
+        };
+        match document::parse(&text) {
+            Ok(document) => policies.push(Policy { layer, path, document, user: env.user }),
+            Err((line, why)) => return Err(PolicyError::Malformed { path, line, why }),
         }
     }
     Ok(policies)

@@ -217,6 +217,10 @@ fn values_are_understood() {
     check("ping s --progress jsonl", "ping s | progress: Some(Json)");
     check("ping s --bearer-file fd:3", "ping s | bearer_file: Some(Descriptor(3))");
     check("ping s --bearer-file t", r#"ping s | bearer_file: Some(Path("t"))"#);
+    check(
+        "ping s --bearer-file t --allow-private",
+        r#"ping s | bearer_file: Some(Path("t")), allow_private: true"#,
+    );
     check("ping s --proxy http://u:p@x:1", "ping s | proxy: Some(…)");
     check("ping s --out -", r#"ping s | out: Some("-")"#);
     check("ping s --grant id-jag", "ping s | grant: Some(IdJag)");

@@ -1,5 +1,6 @@
 //! From bytes to messages. The only reader of the wire.
 
+mod plain;
 mod recover;
 
 use std::borrow::Cow;
@@ -107,6 +108,10 @@ pub fn decode(frame: Vec<u8>, limits: &Limits, take: &mut dyn FnMut(Decoded)) {
         Ok(text) => text,
         Err(error) => return recover::invalid_utf8(&error.into_bytes(), limits, take),
     };
+    if let Some((method, params)) = plain::notification(&text, limits.depth) {
+        let (method, params) = (Cow::Borrowed(method), Some(Json::new(text, params)));
+        return take(Decoded::Message(Message::Notification(Notification { method, params })));
+    }
     match scan::envelope(&text, limits.depth) {
         Ok(envelope) if is_blank(&text[envelope.end..]) => deliver(text, &envelope, take),
         _ => recover(&text, limits, take),
@@ -115,7 +120,7 @@ pub fn decode(frame: Vec<u8>, limits: &Limits, take: &mut dyn FnMut(Decoded)) {
 
 /// Hands over the message that `text` is.
 fn deliver(text: String, envelope: &Envelope, take: &mut dyn FnMut(Decoded)) {
-    // Notifications come by the thousand, and there is nothing odd about most of them.
+    // There is nothing odd about most notifications, however they are written.
     if let Envelope { jsonrpc: Some(version), id: None, method: Some(method), .. } = envelope
         && let Envelope { params, result: None, error: None, .. } = envelope
         && scan::is_string(&text[version.clone()], "2.0")

@@ -167,6 +167,14 @@ pub fn value_end(text: &str) -> Option<usize> {
     cursor.value().ok().map(|span| span.end)
 }
 
+/// Where the object ends that `text` begins with; `None` when it begins with none, or the object is
+/// cut off or nests deeper than `depth`.
+pub(crate) fn object_end(text: &str, depth: usize) -> Option<usize> {
+    let room = depth.checked_sub(1).filter(|_| text.starts_with('{'))?;
+    let nest = skip::nest(text.as_bytes(), 1, room)?;
+    (!nest.too_deep && text.as_bytes()[nest.end - 1] == b'}').then_some(nest.end)
+}
+
 #[cfg(test)]
 pub(crate) mod random;
 #[cfg(test)]

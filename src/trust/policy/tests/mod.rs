@@ -2,6 +2,7 @@
 
 mod files;
 mod lists;
+mod proof;
 
 use std::fs;
 use std::path::Path;
@@ -88,11 +89,22 @@ impl World {
 
     /// What the first policy says that does not admit a server, else the last one.
     fn told(&self, word: &str) -> String {
+        self.told_of(word, &Way::default(), None)
+    }
+
+    /// The same of a server that is reached in that way.
+    fn told_on(&self, word: &str, way: &Way) -> String {
+        self.told_of(word, way, None)
+    }
+
+    /// The same of a server whose card that publisher had signed when it was added.
+    fn told_of(&self, word: &str, way: &Way, publisher: Option<&Publisher>) -> String {
         let (env, overrides) = (self.env(), Overrides::default());
         let resolved = resolve(word, &env, &overrides).unwrap();
         let server = expand(&resolved, &overrides, &env).unwrap();
-        let asked = Asked { server: &server, resolved: &resolved, overrides: &overrides };
-        let decisions = Policies::load(&env).and_then(|policies| policies.judge(&asked, &env));
+        let asked =
+            Asked { server: &server, resolved: &resolved, overrides: &overrides, publisher };
+        let decisions = Policies::load(&env).and_then(|policies| policies.judge(&asked, way, &env));
         let decisions = match decisions {
             Ok(decisions) => decisions,
             Err(error) => {

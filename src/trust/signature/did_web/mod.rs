@@ -19,6 +19,8 @@ mod manifest;
 pub use entry::offers;
 pub use manifest::Offer;
 
+use std::collections::HashSet;
+
 use crate::protocol::canonical;
 use crate::protocol::tree::Tree;
 
@@ -39,6 +41,20 @@ pub fn document_url(did: &str) -> Option<String> {
 /// Where a domain publishes its AI Catalog; `None` when it is no whole domain that is named.
 pub fn catalog_url(did: &str) -> Option<String> {
     Some(format!("https://{}/.well-known/ai-catalog.json", domain(did)?))
+}
+
+/// How many domains are asked for their keys on account of one card. Whoever wrote the catalog has
+/// chosen them.
+const DOMAINS: usize = 4;
+
+/// The domains that have made some offers, each once, as far as they are asked for their keys.
+pub fn signers(offers: &[Offer]) -> Vec<&str> {
+    distinct(offers.iter().map(Offer::did))
+}
+
+fn distinct<'o>(dids: impl Iterator<Item = &'o str>) -> Vec<&'o str> {
+    let mut seen = HashSet::new();
+    dids.filter(|did| seen.insert(*did)).take(DOMAINS).collect()
 }
 
 /// The text of a member that is a string.
@@ -73,6 +89,12 @@ fn domain(did: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_few_domains_are_asked_once_each() {
+        assert_eq!(distinct(["a", "b", "a"].into_iter()), ["a", "b"]);
+        assert_eq!(distinct("a b c d e f".split(' ')), ["a", "b", "c", "d"]);
+    }
 
     #[test]
     fn only_whole_domains_sign() {
