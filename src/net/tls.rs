@@ -196,9 +196,15 @@ mod tests {
 
         let endless = Tls { certificate: Some("/dev/zero".into()), ..Tls::default() };
         let error = endless.config().unwrap_err().to_string();
-        assert!(error.ends_with("/dev/zero: it is longer than 1048576 bytes"), "{error}");
+        assert!(error.contains("/dev/zero: it is no regular file"), "{error}");
 
         let directory = std::env::temp_dir();
+        let long = directory.join(format!("mcpmini-long-{}.pem", std::process::id()));
+        File::create(&long).unwrap().set_len(LIMIT + 1).unwrap();
+        let error = Tls { certificate: Some(long.clone()), ..Tls::default() }.config().unwrap_err();
+        fs::remove_file(&long).unwrap();
+        assert!(error.to_string().ends_with("it is longer than 1048576 bytes"), "{error}");
+
         let key = directory.join(format!("mcpmini-encrypted-key-{}.pem", std::process::id()));
         std::fs::write(&key, "-----BEGIN ENCRYPTED PRIVATE KEY-----\n").unwrap();
         let encrypted = Tls {
