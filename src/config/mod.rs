@@ -11,6 +11,7 @@
 pub mod program;
 pub mod quoting;
 pub mod steering;
+pub mod version;
 
 mod change;
 mod check;

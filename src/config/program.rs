@@ -298,6 +298,12 @@ fn base(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
+/// The programs that run code which their arguments or the project name.
+#[cfg(test)]
+pub(super) fn handing_over() -> impl Iterator<Item = &'static str> {
+    [OF_PROJECT, INTERPRETERS, RUNNERS].into_iter().flatten().copied()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

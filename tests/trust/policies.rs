@@ -262,9 +262,16 @@ fn variables_that_choose_code_do_not_go_with_an_allowed_command() {
         run(command.current_dir(scratch.path("p")))
     };
     let name = format!("exec:{demo}");
-    for variable in
-        ["LD_PRELOAD=/x.so", "NODE_OPTIONS=-r /x.js", "PATH=/x", "GIT_SSH_COMMAND=x", "BASH_ENV=x"]
-    {
+    for variable in [
+        "LD_PRELOAD=/x.so",
+        "NODE_OPTIONS=-r /x.js",
+        "PATH=/x",
+        "GIT_SSH_COMMAND=x",
+        "BASH_ENV=x",
+        "MAKEFILES=/x.mk",
+        "GNUMAKEFLAGS=--eval=x",
+        "XDG_CACHE_HOME=/x",
+    ] {
         let refused = call(&name, &["--env", variable]);
         assert_eq!((refused.code, &*refused.out), (8, ""), "{variable}: {}", refused.err);
         let named = variable.split('=').next().unwrap();
@@ -529,7 +536,7 @@ fn what_a_policy_relies_on_is_told() {
     copy_signed_card(&scratch);
     assert_eq!(run(&mut scratch.mcpmini(REMEMBER_CARD)).code, 0);
     let root = scratch.path("root.json");
-    scratch.write(".config/mcpmini/mine.jsonl", "");
+    scratch.write(".config/mcpmini/mine.jsonl", "{\"issued\":\"2026-11-29T10:05:00Z\"}\n");
     scratch.write(
         POLICY,
         format!("trusted_root = {root:?}\nrequire_signature = true\n[revocation]\nfiles = [\"mine.jsonl\"]\n"),
