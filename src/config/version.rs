@@ -60,6 +60,11 @@ pub fn may_be(scheme: Scheme, wanted: &str, word: &str) -> bool {
     }
 }
 
+/// Whether a word is a name that stands for one version today and for another one tomorrow: `latest`.
+pub fn is_moving(scheme: Scheme, word: &str) -> bool {
+    said(scheme, word) == Said::Moving
+}
+
 fn said(scheme: Scheme, word: &str) -> Said {
     let word = word.trim();
     let one = |(numbers, rest)| Said::One(numbers, rest);

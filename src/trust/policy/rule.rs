@@ -10,6 +10,7 @@ use super::command::Command;
 use super::host::Host;
 use super::subject::{Place, Subject};
 use crate::config::quoting;
+use crate::config::version::{Scheme, is_one, may_be};
 
 /// Who may sign for, or be, which servers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -177,8 +178,14 @@ impl Match {
             return Err("it says nothing about what is meant".to_owned());
         }
         self.command.as_deref().map_or(Ok(()), check_command)?;
-        if let Some(name) = self.name.as_ref().filter(|name| name.starts_with('@')) {
-            return Err(format!("name \"{name}\" has nothing before the @"));
+        self.name.as_deref().map_or(Ok(()), check_name)?;
+        for (name, text) in [("san", &self.san), ("issuer", &self.issuer)] {
+            if text.as_ref().is_some_and(|text| text.trim() != text || text.is_empty()) {
+                return Err(format!("{name} is empty, or begins or ends with a blank"));
+            }
+        }
+        if let Some(did) = self.did.as_ref().filter(|did| !did.starts_with("did:web:")) {
+            return Err(format!("did \"{did}\" does not begin with did:web:"));
         }
         for (name, digits) in [
             ("spki_sha256", &self.spki_sha256),
@@ -239,11 +246,13 @@ impl Match {
                 None => (text.as_str(), None),
             };
             let claimed = card.and_then(|card| card.name.as_deref());
-            let is_version =
-                version.is_none() || card.and_then(|card| card.version.as_deref()) == version;
+            let is_same = |said: &str| version.is_none_or(|it| it == said || is_equal(it, said));
+            let claimed_version = card.and_then(|card| card.version.as_deref());
+            let is_version = version.is_none() || claimed_version.is_some_and(is_same);
             let is_entry = subject.entry.is_some_and(|entry| {
                 let (entry, its_version) = entry.split_once('@').unwrap_or((entry, ""));
-                entry == name && version.is_none_or(|version| version == its_version)
+                // An entry without a version may be any.
+                entry == name && (its_version.is_empty() || is_same(its_version))
             });
             is_entry || (subject.name == name || claimed == Some(name)) && is_version
         };
@@ -281,11 +290,44 @@ impl Match {
     }
 }
 
+/// Whether two versions are one, in whatever spelling of Semantic Versioning.
+fn is_equal(version: &str, other: &str) -> bool {
+    let bare = |text: &str| text.trim_start_matches('v').to_owned();
+    let is_known = |text: &str| is_one(Scheme::Npm, &bare(text));
+    is_known(version) && is_known(other) && may_be(Scheme::Npm, version, other)
+}
+
+/// Makes sure that a server can be called that, in a file, in its card or in a registry.
+fn check_name(text: &str) -> Result<(), String> {
+    let consists = |text: &str, more: &str| {
+        let fits = |c: char| c.is_ascii_alphanumeric() || more.contains(c);
+        !text.is_empty() && text.chars().all(fits)
+    };
+    let (name, version) = match text.split_once('@') {
+        Some((name, version)) => (name, Some(version)),
+        None => (text, None),
+    };
+    let (space, last) = name.split_once('/').unwrap_or(("x", name));
+    if !consists(space, "._-") || !consists(last, "._-") {
+        return Err(format!(
+            "no server is called \"{text}\": a name has letters, digits, `.`, `_` and `-`, and one / \
+             at most, before an @VERSION"
+        ));
+    }
+    let begins = |version: &str| version.starts_with(|c: char| c.is_ascii_alphanumeric());
+    match version.is_none_or(|version| begins(version) && consists(version, "._-+~!:")) {
+        true => Ok(()),
+        false => Err(format!("name \"{text}\" has no version after the @")),
+    }
+}
+
 /// Makes sure that the words of a rule can be those of a command.
 pub(super) fn check_command(words: &[String]) -> Result<(), String> {
     match words.split_last() {
         None => Err("command has no words".to_owned()),
-        Some(_) if words[0] == "*" => Err("command names no program".to_owned()),
+        Some(_) if words[0] == "*" || words[0].trim().is_empty() => {
+            Err("command names no program".to_owned())
+        }
         Some((_, beginning)) if beginning.iter().any(|word| word == "*") => {
             Err("in command, \"*\" is only the last word".to_owned())
         }
