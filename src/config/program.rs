@@ -139,7 +139,7 @@ const WORDS: &[&str] = &[
 ];
 
 /// Whether a program runs the command that its arguments are.
-fn is_wrapper(program: &str) -> bool {
+pub fn is_wrapper(program: &str) -> bool {
     WRAPPERS.contains(&base(program))
 }
 
@@ -231,7 +231,8 @@ fn is_text(option: &str) -> bool {
     is_short || ["--command", "--eval", "--print"].contains(&option)
 }
 
-fn is_runner(program: &str) -> bool {
+/// Whether a program runs the package, or the image, that one of its arguments names.
+pub fn is_runner(program: &str) -> bool {
     RUNNERS.contains(&base(program))
 }
 

@@ -22,10 +22,11 @@ use crate::config::StdioEndpoint;
 use crate::config::program::{follows_directory, follows_project};
 
 /// Programs that are many, and tell by the name that they are started under which one to be.
-const MANY: &[&str] =
+pub(in crate::trust) const MANY: &[&str] =
     &["asdf", "busybox", "coreutils", "mise", "proto-shim", "rustup", "toybox", "volta-shim"];
 /// Where programs are looked for when there is no `PATH`, and those of a rule also when there is.
-const USUAL: &str = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
+pub(in crate::trust) const USUAL: &str =
+    "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
 /// How many places are looked at for the words of a command. What has more hides something.
 const PLACES: usize = 100_000;
 

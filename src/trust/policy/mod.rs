@@ -25,6 +25,7 @@ mod document;
 mod example;
 mod host;
 mod kept;
+mod name;
 mod package;
 mod revocation;
 mod rule;
@@ -35,6 +36,7 @@ mod subject;
 #[cfg(all(feature = "policy", feature = "sigstore"))]
 mod tests;
 
+pub(super) use command::{MANY, USUAL};
 pub use decision::{CrossDomain, Decision, Mode, Rule};
 pub use example::{EXAMPLE, EXAMPLE_LIST};
 pub(super) use host::host_name;

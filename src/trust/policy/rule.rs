@@ -8,9 +8,9 @@ use serde::Deserialize;
 use super::super::signature::Signer;
 use super::command::Command;
 use super::host::Host;
+use super::name::{check_name, is_same_version};
 use super::subject::{Place, Subject};
 use crate::config::quoting;
-use crate::config::version::{Scheme, is_one, may_be};
 
 /// Who may sign for, or be, which servers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -246,7 +246,7 @@ impl Match {
                 None => (text.as_str(), None),
             };
             let claimed = card.and_then(|card| card.name.as_deref());
-            let is_same = |said: &str| version.is_none_or(|it| it == said || is_equal(it, said));
+            let is_same = |said: &str| version.is_none_or(|it| is_same_version(it, said));
             let claimed_version = card.and_then(|card| card.version.as_deref());
             let is_version = version.is_none() || claimed_version.is_some_and(is_same);
             let is_entry = subject.entry.is_some_and(|entry| {
@@ -287,37 +287,6 @@ impl Match {
             && same(&self.did, did)
             && digits(&self.spki_sha256, key.as_deref())
             && digits(&self.certificate_serial, certificate.map(|it| it.serial.as_str()))
-    }
-}
-
-/// Whether two versions are one, in whatever spelling of Semantic Versioning.
-fn is_equal(version: &str, other: &str) -> bool {
-    let bare = |text: &str| text.trim_start_matches('v').to_owned();
-    let is_known = |text: &str| is_one(Scheme::Npm, &bare(text));
-    is_known(version) && is_known(other) && may_be(Scheme::Npm, version, other)
-}
-
-/// Makes sure that a server can be called that, in a file, in its card or in a registry.
-fn check_name(text: &str) -> Result<(), String> {
-    let consists = |text: &str, more: &str| {
-        let fits = |c: char| c.is_ascii_alphanumeric() || more.contains(c);
-        !text.is_empty() && text.chars().all(fits)
-    };
-    let (name, version) = match text.split_once('@') {
-        Some((name, version)) => (name, Some(version)),
-        None => (text, None),
-    };
-    let (space, last) = name.split_once('/').unwrap_or(("x", name));
-    if !consists(space, "._-") || !consists(last, "._-") {
-        return Err(format!(
-            "no server is called \"{text}\": a name has letters, digits, `.`, `_` and `-`, and one / \
-             at most, before an @VERSION"
-        ));
-    }
-    let begins = |version: &str| version.starts_with(|c: char| c.is_ascii_alphanumeric());
-    match version.is_none_or(|version| begins(version) && consists(version, "._-+~!:")) {
-        true => Ok(()),
-        false => Err(format!("name \"{text}\" has no version after the @")),
     }
 }
 
