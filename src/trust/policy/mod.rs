@@ -24,6 +24,7 @@ mod document;
 mod document;
 mod example;
 mod host;
+mod image;
 mod kept;
 mod name;
 mod package;
