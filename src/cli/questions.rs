@@ -24,8 +24,9 @@ pub(super) fn asked(question: &Question, why: Option<&str>) -> Error {
         None => error,
     };
     match why {
-        // The program is there, and that it failed is said.
-        Some(_) if &*question.method == method::SAMPLE => error,
+        Some(_) if &*question.method == method::SAMPLE => error.hint(
+            "try by hand what --sampling-command names: it gets the data above as standard input",
+        ),
         // To be asked for a page would not help: this one cannot be opened.
         Some(_) if is_url(question) => error,
         _ => error.hint(hint(question)),

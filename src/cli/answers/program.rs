@@ -55,6 +55,9 @@ pub(super) enum Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Fault::Start(error) if error.kind() == io::ErrorKind::NotFound => {
+                f.write_str("there is no such program")
+            }
             Fault::Start(error) => write!(f, "cannot start it: {error}"),
             Fault::Read(error) => write!(f, "cannot read what it prints: {error}"),
             Fault::Failed(status) => match (status.code(), status.signal()) {

@@ -44,7 +44,7 @@ fn nothing(found: &Found) -> Error {
         ));
     }
     match looked.is_empty() {
-        true => error.hint("HOME is not set; --from FILE names the file"),
+        true => error.hint("HOME is not set to a directory; --from FILE names the file"),
         false => error.hint(format!("looked for {}; see --from", looked.join(", "))),
     }
 }
