@@ -154,7 +154,7 @@ fn requests(
 /// The line that a trace would have.
 fn trace_line(contact: &Contact<'_>, record: &Record<'_>) -> String {
     let now = contact.run.env.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    record.line(now, &contact.server.name)
+    record.line(now, &contact.server.name, &|text| contact.run.redaction.apply(text))
 }
 
 /// A request as people know it: method and URL, header fields, an empty line, the body.
