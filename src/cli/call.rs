@@ -272,11 +272,17 @@ async fn with_lookup(
     if error.code != Some(ErrorObject::INVALID_PARAMS) || error.hint.is_some() {
         return error;
     }
-    if let Some(Error { hint: Some(hint), .. }) = unknown_tool(call, tool, contact).await {
+    let unknown = match call.no_schema {
+        true => None,
+        false => unknown_tool(call, tool, contact).await,
+    };
+    if let Some(Error { hint: Some(hint), .. }) = unknown {
         return error.hint(hint);
     }
     let (server, tool) = (quoting::quote(&contact.server.name), quoting::quote(&call.tool));
-    error.hint(format!("what it takes: mcpmini schema {server} {tool}"))
+    error.hint(format!(
+        "what it takes: mcpmini schema {server} {tool}; what there is: mcpmini tools {server}"
+    ))
 }
 
 /// The arguments of a tool to mirror into headers; `arguments` is the text of an object.

@@ -105,7 +105,7 @@ impl Record<'_> {
         match *self {
             Record::Frame(direction, bytes) => {
                 line.push("dir", direction.word());
-                push_frame(&mut line, bytes);
+                push_frame(&mut line, bytes, hide);
             }
             Record::Request { method, url, headers, body } => {
                 line.push("dir", Direction::Out.word());
@@ -115,7 +115,7 @@ impl Record<'_> {
                 http.push("headers", &object(headers, Author::Client, hide));
                 line.push("http", &http.finish());
                 match body {
-                    Some(body) if is_json(headers) => push_frame(&mut line, body),
+                    Some(body) if is_json(headers) => push_frame(&mut line, body, hide),
                     // A form of OAuth, which is nothing but secrets.
                     Some(body) => line.push("bytes", &body.len().to_string()),
                     None => (),
@@ -143,15 +143,15 @@ impl Direction {
     }
 }
 
-/// The length of a frame, and the frame: as it is when it is JSON, else as text.
-fn push_frame(line: &mut Members, bytes: &[u8]) {
+/// The length of a frame, and the frame: as it is when it is JSON, else as text, which nobody can replay.
+fn push_frame(line: &mut Members, bytes: &[u8], hide: Hide<'_>) {
     line.push("bytes", &bytes.len().to_string());
     match str::from_utf8(bytes) {
         Ok(text) if json::validate(text).is_ok() => {
             // Line ends inside JSON can only stand between tokens.
             line.push("msg", &text.trim().replace(['\n', '\r'], " "));
         }
-        _ => line.push("text", &json::string(&String::from_utf8_lossy(bytes))),
+        _ => line.push("text", &json::string(&hide(&String::from_utf8_lossy(bytes)))),
     }
 }
 
@@ -196,6 +196,12 @@ mod tests {
         check(Record::Frame(Direction::In, b"{\n}\r\n"), r#""dir":"in","bytes":5,"msg":{ }"#);
         check(Record::Frame(Direction::In, b"oops\xff"), r#""dir":"in","bytes":5,"text":"oops�""#);
         check(Record::Frame(Direction::In, b""), r#""dir":"in","bytes":0,"text":"""#);
+    }
+
+    #[test]
+    fn what_is_no_message_is_written_without_secrets() {
+        check(Record::Frame(Direction::In, b"a t0ken"), r#""dir":"in","bytes":7,"text":"a ***""#);
+        check(Record::Frame(Direction::In, b"\"t0ken\""), r#""dir":"in","bytes":7,"msg":"t0ken""#);
     }
 
     #[test]
