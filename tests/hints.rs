@@ -101,12 +101,22 @@ fn a_watch_ends_with_what_was_wanted() {
 fn a_tool_that_is_not_there_leads_to_those_that_are() {
     let server = demo("");
     for arguments in ["{}", "a=1"] {
-        check(&["call", &server, "ad", arguments], 3, "did you mean \"add\"?");
-        check(&["call", &server, "ad", arguments], 3, "mcpmini tools ");
-        check(&["call", &server, "frobnicate", arguments], 3, "mcpmini tools ");
+        check(&["call", &server, "frobnicate", arguments], 3, "what there is: mcpmini tools ");
     }
+    check(&["call", &server, "ad", "a=1"], 3, "did you mean \"add\"?");
+    // JSON asks for no list. One that is remembered tells.
+    let scratch = Scratch::new();
+    let remembering = |tool: &str| {
+        assert_eq!(run(&mut scratch.mcpmini(["tools", &server])).code, 0);
+        run(&mut scratch.mcpmini(["call", &server, tool, "{}"])).err
+    };
+    let told = remembering("ad");
+    assert!(told.contains("did you mean \"add\"?"), "{told}");
+    let told = remembering("frobnicate");
+    assert!(!told.contains("mcpmini schema"), "{told}");
     // It is there, and takes something else.
-    check(&["call", &server, "add", "{}"], 3, "mcpmini schema ");
+    let told = remembering("add");
+    assert!(told.contains("mcpmini schema "), "{told}");
 }
 
 #[test]

@@ -111,12 +111,12 @@ async fn send(
                 contact.watcher.consent.admit(&call.tool)?;
             }
             Err(no_result) => {
-                if let NoResult::Error(_) = no_result {
+                let is_answered = matches!(no_result, NoResult::Error(_));
+                let error = with_lookup(contact.explain(no_result), &call.tool, contact);
+                if is_answered {
                     // The tool may be gone, or take other arguments now.
                     Catalog::forget(contact);
                 }
-                let error =
-                    with_lookup(contact.explain(no_result), call, tool.as_ref(), contact).await;
                 let error = task::advise(error, call, tool.as_ref(), contact).await;
                 return Err(refused_question(contact, error));
             }
@@ -262,27 +262,20 @@ pub(super) fn unfit_arguments(unfit: &ArgError, tool: &str, contact: &Contact<'_
     Error::usage(text).server(server).hint(format!("nothing was sent; what it takes: {see}"))
 }
 
-/// Says where to look what a server has and takes, when it does not take a call.
-async fn with_lookup(
-    error: Error,
-    call: &Call,
-    tool: Option<&Tool>,
-    contact: &mut Contact<'_>,
-) -> Error {
+/// Says where to look what a server has and takes, when it does not take a call. What is remembered of
+/// its tools will do: a hint is not worth a request.
+fn with_lookup(error: Error, tool: &str, contact: &Contact<'_>) -> Error {
     if error.code != Some(ErrorObject::INVALID_PARAMS) || error.hint.is_some() {
         return error;
     }
-    let unknown = match call.no_schema {
-        true => None,
-        false => unknown_tool(call, tool, contact).await,
-    };
-    if let Some(Error { hint: Some(hint), .. }) = unknown {
-        return error.hint(hint);
-    }
-    let (server, tool) = (quoting::quote(&contact.server.name), quoting::quote(&call.tool));
-    error.hint(format!(
-        "what it takes: mcpmini schema {server} {tool}; what there is: mcpmini tools {server}"
-    ))
+    let known = Catalog::stored(contact);
+    let missing = known.and_then(|catalog| catalog.require(tool, contact).err()?.hint);
+    error.hint(missing.unwrap_or_else(|| {
+        let (server, tool) = (quoting::quote(&contact.server.name), quoting::quote(tool));
+        format!(
+            "what there is: mcpmini tools {server}; what it takes: mcpmini schema {server} {tool}"
+        )
+    }))
 }
 
 /// The arguments of a tool to mirror into headers; `arguments` is the text of an object.
