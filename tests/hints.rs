@@ -125,10 +125,15 @@ fn what_is_missing_is_told_with_how_to_make_it() {
     check(&["call", &server, "echo", "{}", "--lock", "x.lock"], 9, "mcpmini lock --lock /");
     let dry = ["call", &server, "add", "a=1", "b=2", "--dry-run"];
     check(&dry, 2, "run `mcpmini tools 'exec:");
+    check(&["call", "localhost:3000", "echo"], 2, "a URL begins with https://");
+    let mention = ["call", &server, "echo", "text=@bob"];
+    check(&mention, 2, "KEY=@@TEXT");
+    let Outcome { code, err, .. } = mcpmini(&["call", &server, "echo", "--", "-o", "json"]);
+    assert!(code == 2 && err.contains("options of the command come before"), "{code} {err}");
     let sample = ["call", &server, "sample", "prompt=x", "--sampling-command", "no-such-program"];
-    check(&sample, 10, "--sampling-command");
     let told = error_of(&sample, 10)["message"].as_str().unwrap().to_owned();
-    assert!(told.contains("no-such-program: there is no such program"), "{told}");
+    let expected = "--sampling-command no-such-program: there is no such program";
+    assert!(told.contains(expected), "{told}");
     let registry = ["--registry", "https://no-such-host.invalid"];
     let add = [&["add", "registry:com.example/x"][..], &registry].concat();
     check(&add, 4, "is the name spelled right");

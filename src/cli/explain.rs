@@ -5,7 +5,7 @@ use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::questions;
 use crate::client::NoResult;
-use crate::config::ConfigError;
+use crate::config::{ConfigError, WordError};
 use crate::protocol::Revision;
 use crate::protocol::json;
 use crate::protocol::jsonrpc::{ErrorObject, Malformed, Unusual};
@@ -336,6 +336,9 @@ pub(super) fn config(error: ConfigError) -> Error {
             "a word is a name, unless it is a URL or has a / or a blank: write https://…, or a command as \
              exec:'COMMAND ARG…'",
         ),
+        ConfigError::Word(WordError::Kind(_)) => {
+            explained.hint("a URL begins with https://, or with http:// on this machine")
+        }
         ConfigError::Disabled { .. } => explained.hint("take \"disabled\" out of its definition"),
         ConfigError::Malformed { .. } | ConfigError::Invalid { .. } => {
             explained.hint("`mcpmini config check` names every mistake with its line and column")

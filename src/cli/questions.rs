@@ -24,9 +24,8 @@ pub(super) fn asked(question: &Question, why: Option<&str>) -> Error {
         None => error,
     };
     match why {
-        Some(_) if &*question.method == method::SAMPLE => error.hint(
-            "try by hand what --sampling-command names: it gets the data above as standard input",
-        ),
+        // The program that was named is at fault, and that is said.
+        Some(_) if &*question.method == method::SAMPLE => error,
         // To be asked for a page would not help: this one cannot be opened.
         Some(_) if is_url(question) => error,
         _ => error.hint(hint(question)),

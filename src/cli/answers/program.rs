@@ -213,7 +213,7 @@ mod tests {
         };
         check("false", "it ended with exit status 1");
         check("kill -9 $$", "it was killed by signal 9");
-        check("no-such-program-here", "cannot start it: ");
+        check("no-such-program-here", "there is no such program");
         check("printf '\\377'", "it printed something that is not UTF-8");
         check("cat /dev/zero", "it printed more than 16 MiB");
         check("sleep 60", "it did not end within ");

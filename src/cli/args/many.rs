@@ -26,7 +26,7 @@ use super::usage::UsageError;
                the input. A server that ends is started again for the next line.")]
 #[argh(example = "jq -c '.[]' rows.json | mcpmini batch db -P 8 --keep-going - > out.ndjson")]
 #[argh(example = "mcpmini batch --ordered files calls.jsonl")]
-#[argh(example = "jq -c '.id //= input_line_number' calls.jsonl | split -l 1000 - piece.")]
+#[argh(example = "jq -c '.id //= input_line_number' calls.jsonl | mcpmini batch files -")]
 pub struct Batch {
     /// how many requests are under way at a time (default 4, in bench 1)
     #[argh(option, short = 'P', arg_name = "N", from_str_fn(count))]
