@@ -250,10 +250,10 @@ impl Answers {
             });
             answer.map_err(|why| {
                 let option = match &*question.method {
-                    method::SAMPLE => "--sampling-command",
+                    method::SAMPLE => "--sampling-command ",
                     _ => "--elicit cmd:",
                 };
-                refusal.note(&question, Some(format!("{option} {}: {why}", program.name())));
+                refusal.note(&question, Some(format!("{option}{}: {why}", program.name())));
                 ErrorObject::internal("the client's program could not answer")
             })
         }))
