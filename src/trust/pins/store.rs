@@ -70,7 +70,7 @@ impl fmt::Display for PinError {
             PinError::TooMuch => write!(f, "the server has too much to be kept in {LIMIT} bytes"),
             PinError::NoPlace => f.write_str(
                 "there is no place for what is accepted: neither MCPMINI_STATE_DIR nor \
-                 XDG_STATE_HOME nor HOME is set",
+                 XDG_STATE_HOME nor HOME is set to a directory",
             ),
         }
     }
