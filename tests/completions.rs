@@ -150,11 +150,14 @@ fn bash_completes() {
 #[test]
 fn zsh_completes() {
     let show = "show() { printf '<%s>' \"$@\"; echo; }\n";
-    let setup = format!(
-        "PS1='$ '; bindkey -e; autoload -U compinit; compinit -D; {show}\
-         eval \"$(mcpmini completions zsh)\"\n"
-    );
-    check("zsh", "zsh -f -i", &setup);
+    let script = "eval \"$(mcpmini completions zsh)\"";
+    let compinit = "autoload -U compinit; compinit -D";
+    // Wherever its file has the line, and also where nothing else makes it complete.
+    for setup in
+        [format!("{compinit}; {script}"), format!("{script}; {compinit}"), script.to_owned()]
+    {
+        check("zsh", "zsh -f -i", &format!("PS1='$ '; bindkey -e; {setup}; {show}"));
+    }
 }
 
 #[test]

@@ -318,6 +318,11 @@ fn servers_of_other_programs_are_shown_and_copied() {
     let mut command = scratch.mcpmini(["config", "import", "cursor"]);
     let nothing = run(command.current_dir(scratch.path("p/sub")));
     assert!(nothing.err.contains(&format!("--from {project}")), "{}", nothing.err);
+    for copy in [&[][..], &["--copy"]] {
+        let words = [&["config", "import", "cursor", "--from", &project][..], copy].concat();
+        let told = format!("mcpmini: warning: there are no servers in {project}\n");
+        check(&mcpmini(&scratch, &words), 0, "", &told);
+    }
 
     fs::create_dir(scratch.path(".cursor")).unwrap();
     let demo = demo_path();

@@ -119,8 +119,9 @@ fn a_dry_run_hints_at_what_helps() {
         mcpmini(scratch, &[&words, more].concat())
     };
     let scratch = Scratch::new();
-    check(&dry(&scratch, &[]), 2, &["hint: run `mcpmini tools SERVER` first, write"], &[]);
-    check(&dry(&scratch, &["--no-cache"]), 2, &["leave out --no-cache"], &["tools SERVER"]);
+    let first = format!("hint: run `mcpmini tools {}` first, write", server.url);
+    check(&dry(&scratch, &[]), 2, &[&first], &[]);
+    check(&dry(&scratch, &["--no-cache"]), 2, &["leave out --no-cache"], &["mcpmini tools"]);
     for options in [["-H", "X-Team: red"], ["--bearer-file", "token"]] {
         let scratch = Scratch::new();
         scratch.write("token", "hunter2");

@@ -125,7 +125,7 @@ fn errors_name_the_server_and_what_to_do() {
     };
     check(&["media", "-o", "raw"], 11, &["the tool has run, and its answer has 7 content blocks"]);
     check(&["add", "a=1", "b=2", "--expect", "/x=1"], 11, &["/x"]);
-    check(&["no-such", "{}"], 3, &["mcpmini schema", "no-such; what there is: mcpmini tools"]);
+    check(&["no-such", "{}"], 3, &["what there is: mcpmini tools", "mcpmini schema"]);
     check(&["slow", "{}", "-T", "300ms"], 124, &["it may have run; --max-time"]);
 }
 

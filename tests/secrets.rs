@@ -5,6 +5,7 @@
 
 mod support;
 
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use support::{HttpDemo, Outcome, Scratch, answer, closed_url, demo, demo_path, http_server, run};
@@ -174,10 +175,60 @@ fn a_server_cannot_make_its_secrets_shown() {
     check(&["call", "s", "add", "{}", "--json-errors"]);
     check(&["call", "s", "add", "{}", "-vv"]);
     check(&["call", "s", "add", "{}", "--stderr", "inherit"]);
+    check(&["session", "s", "-vv", "--", "true"]);
     check(&["tools", "--all"]);
     check(&["tools", "--all", "-j"]);
     check(&["servers", "--check", "-j"]);
     check(&["session", "s", "--", "true"]);
+}
+
+/// Some services have the token in the path. Where it stands in a reference, it is known.
+#[test]
+fn a_secret_that_a_reference_puts_into_a_path_is_not_shown() {
+    let demo = HttpDemo::start(&[]);
+    let refusing = http_server(|request| {
+        let path = request.split(' ').nth(1).unwrap().to_owned();
+        answer("403 Forbidden", &format!("not for {path}"))
+    });
+    for base in [&demo.url, &refusing, &closed_url()] {
+        for (words, form) in COMMANDS.iter().zip(FORMS.iter().cycle()) {
+            let scratch = Scratch::new();
+            let url = format!("{}/v1/${{SOURCE}}/mcp", base.trim_end_matches("/mcp"));
+            let config = format!(r#"{{"mcpServers":{{"s":{{"url":"{url}"}}}}}}"#);
+            std::fs::create_dir_all(scratch.path(".config/mcpmini")).unwrap();
+            scratch.write(".config/mcpmini/config.json", config);
+            scratch.write("calls.ndjson", "{\"tool\":\"add\"}\n");
+            let words = words.iter().map(|word| if *word == "URL" { "s" } else { *word });
+            let words: Vec<&str> =
+                form.iter().copied().chain(words).chain(["--trace", "trace"]).collect();
+            check_hidden(&run(scratch.mcpmini(&words).env("SOURCE", SECRET)), &words);
+            let trace = scratch.lines("trace").join("\n");
+            assert!(!trace.contains(SECRET), "{words:?}\n{trace}");
+        }
+    }
+}
+
+/// What is copied as it comes has no secrets, wherever it goes and however they are written.
+#[test]
+fn a_server_cannot_have_its_secrets_copied() {
+    let escaped: String = SECRET.bytes().map(|byte| format!("\\u{byte:04X}")).collect();
+    for written in [SECRET, &escaped, &escaped.replacen("\\u0068", "h", 1)] {
+        for (copy, is_file) in [("-vv", false), ("--stderr=inherit", false), ("--stderr=log", true)]
+        {
+            let scratch = Scratch::new();
+            scratch.write("said", format!("x {written} y\n"));
+            let server = format!("sh {}", scratch.write("s.sh", "cat said >&2; exit 3"));
+            let given = format!("GIVEN={SECRET}");
+            let words = ["call", &server, "add", "{}", "--env", &given, copy];
+            let outcome = run(&mut scratch.mcpmini(words));
+            let shown = if is_file { scratch.lines("log").join("\n") } else { outcome.err };
+            assert!(shown.contains("x *** y") && !shown.contains(written), "{words:?} {shown}");
+            if is_file {
+                let log = std::fs::metadata(scratch.path("log")).unwrap();
+                assert_eq!(log.permissions().mode() & 0o777, 0o600);
+            }
+        }
+    }
 }
 
 /// Nor one that prints its command line.

@@ -117,3 +117,15 @@ fn doctor_shows_people_what_matters() {
         assert!(shown.contains(line), "{line:?} is not in {shown}");
     }
 }
+
+/// What is only shown is told from what is done.
+#[test]
+fn what_an_import_would_add_is_not_taken_for_added() {
+    let scratch = Scratch::new();
+    let file = scratch.write("mcp.json", r#"{"mcpServers": {"web": {"url": "https://h/mcp"}}}"#);
+    let shown = show(&scratch, &["import", "cursor", "--from", &file]);
+    assert_eq!(
+        shown,
+        "web\thttps://h/mcp\nmcpmini: nothing was added to your configuration yet: see --copy\n"
+    );
+}

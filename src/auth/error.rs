@@ -272,7 +272,7 @@ impl fmt::Display for AuthError {
             }
             AuthError::Store(fault) => fault.fmt(f),
             AuthError::NoStore => {
-                f.write_str("there is no place to keep the token: HOME is not set")
+                f.write_str("there is no place to keep the token: HOME is not set to a directory")
             }
             AuthError::BadStore(path) => {
                 write!(

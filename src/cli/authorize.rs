@@ -192,7 +192,8 @@ pub(super) fn denied(error: &AuthError, server: &str) -> Error {
         _ => Exit::Auth,
     };
     let denied = Error::new(exit, error.to_string()).phase(Phase::Authorize).sent(Sent::No);
-    let denied = denied.server(server);
+    let lasts = matches!(error, AuthError::Fetch(failed) if !failed.may_pass());
+    let denied = denied.retryable(exit.is_retryable() && !lasts).server(server);
     match hint(error, server) {
         Some(hint) => denied.hint(hint),
         None => denied,
@@ -240,6 +241,7 @@ fn hint(error: &AuthError, server: &str) -> Option<String> {
         AuthError::Fetch(net::FetchError::Inwards { .. }) => {
             "if it is to be trusted: --allow-private".into()
         }
+        AuthError::Fetch(error) => return error.hint().map(str::to_owned),
         _ => return None,
     })
 }

@@ -111,11 +111,12 @@ async fn send(
                 contact.watcher.consent.admit(&call.tool)?;
             }
             Err(no_result) => {
-                if let NoResult::Error(_) = no_result {
+                let is_answered = matches!(no_result, NoResult::Error(_));
+                let error = with_lookup(contact.explain(no_result), &call.tool, contact);
+                if is_answered {
                     // The tool may be gone, or take other arguments now.
                     Catalog::forget(contact);
                 }
-                let error = with_lookup(contact.explain(no_result), &call.tool, contact);
                 let error = task::advise(error, call, tool.as_ref(), contact).await;
                 return Err(refused_question(contact, error));
             }
@@ -138,7 +139,7 @@ fn rehearse(
             return Err(needs_schema(&call.tool));
         }
         true => None,
-        false => dry_run::stored_tool(contact, &call.tool, is_judged(call, words))?,
+        false => dry_run::stored_tool(contact, &call.tool, reads_schema(call, words))?,
     };
     let (params, mirrored) = prepare(call, words, contents, tool.as_ref(), contact)?;
     let is_asked = contact.known_revision().is_some_and(|known| known.tasks == Tasks::Asked);
@@ -190,23 +191,34 @@ async fn known_tool(
         return Ok(None);
     }
     let needs_revision = contact.is_http() || call.task;
-    let revision = match contact.known_revision() {
-        None if needs_revision => Some(contact.settle().await?),
-        known => known,
-    };
-    let mirrors = contact.is_http() && revision.is_some_and(|revision| revision.mirrored_headers);
-    let tasks = call.task && revision.is_some_and(|revision| revision.tasks == Tasks::Asked);
-    let retries = 0 < contact.policy().asked;
-    match mirrors || tasks || retries || call.check_output || is_judged(call, words) {
+    if needs_revision && contact.known_revision().is_none() {
+        contact.settle().await?;
+    }
+    match is_looked_up(call, contact) || reads_schema(call, words) {
         true => Catalog::find(contact, &call.tool).await.map(Some),
         false => Catalog::glance(contact, &call.tool).await.map(|_| None),
     }
 }
 
-/// Whether the arguments are read by the tool's schema. JSON is sent as it is written, unless it is to be
-/// checked.
-fn is_judged(call: &Call, words: &Words) -> bool {
+/// Whether the arguments cannot be written without the tool's schema. JSON is sent as it is written,
+/// unless it is to be checked.
+fn reads_schema(call: &Call, words: &Words) -> bool {
     words.needs_schema() || call.check_arguments
+}
+
+/// Whether the tool is looked up for another reason than its arguments, whatever is remembered of it:
+/// its headers, how it runs, whether it may run twice, what it answers.
+fn is_looked_up(call: &Call, contact: &Contact<'_>) -> bool {
+    let revision = contact.known_revision();
+    let mirrors = contact.is_http() && revision.is_none_or(|revision| revision.mirrored_headers);
+    let tasks = call.task && revision.is_some_and(|revision| revision.tasks == Tasks::Asked);
+    mirrors || tasks || 0 < contact.policy().asked || call.check_output
+}
+
+/// Whether the arguments are held against the tool's schema. That nothing was written is so only where
+/// it costs no request: the same words are judged in the same way whatever is remembered of the tool.
+fn is_judged(call: &Call, words: &Words, contact: &Contact<'_>) -> bool {
+    reads_schema(call, words) || words.is_empty() && is_looked_up(call, contact)
 }
 
 /// The schema that the structured answer must fit. A tool without one cannot be checked, which is
@@ -229,8 +241,7 @@ pub(super) fn prepare(
     tool: Option<&Tool>,
     contact: &Contact<'_>,
 ) -> Result<(Params, Vec<(String, String)>), Error> {
-    // The same words are judged in the same way whether the tool happens to be known or not.
-    let schema = tool.filter(|_| is_judged(call, words)).map(Tool::schema);
+    let schema = tool.filter(|_| is_judged(call, words, contact)).map(Tool::schema);
     let options = Options { check: !call.no_check };
     let arguments = arguments::build(words, contents, schema.as_ref(), options);
     let arguments = arguments.map_err(|unfit| unfit_arguments(&unfit, &call.tool, contact))?;
@@ -251,15 +262,20 @@ pub(super) fn unfit_arguments(unfit: &ArgError, tool: &str, contact: &Contact<'_
     Error::usage(text).server(server).hint(format!("nothing was sent; what it takes: {see}"))
 }
 
-/// Says where to look what a server has and takes, when it does not take a call.
+/// Says where to look what a server has and takes, when it does not take a call. What is remembered of
+/// its tools will do: a hint is not worth a request.
 fn with_lookup(error: Error, tool: &str, contact: &Contact<'_>) -> Error {
     if error.code != Some(ErrorObject::INVALID_PARAMS) || error.hint.is_some() {
         return error;
     }
-    let (server, tool) = (quoting::quote(&contact.server.name), quoting::quote(tool));
-    error.hint(format!(
-        "what it takes: mcpmini schema {server} {tool}; what there is: mcpmini tools {server}"
-    ))
+    let known = Catalog::stored(contact);
+    let missing = known.and_then(|catalog| catalog.require(tool, contact).err()?.hint);
+    error.hint(missing.unwrap_or_else(|| {
+        let (server, tool) = (quoting::quote(&contact.server.name), quoting::quote(tool));
+        format!(
+            "what there is: mcpmini tools {server}; what it takes: mcpmini schema {server} {tool}"
+        )
+    }))
 }
 
 /// The arguments of a tool to mirror into headers; `arguments` is the text of an object.

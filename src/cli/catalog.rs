@@ -5,6 +5,7 @@ use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::explain::SLOW;
 use super::listing;
+use crate::config::quoting;
 use crate::protocol::Revision;
 use crate::protocol::headers;
 use crate::protocol::json::Json;
@@ -205,9 +206,10 @@ impl Catalog {
         }
         let error = Error::new(Exit::Rpc, format!("unknown tool \"{name}\""));
         let error = error.phase(Phase::Request).sent(Sent::No).server(server);
+        let list = format!("what there is: mcpmini tools {}", quoting::quote(&contact.server.name));
         match tool::nearest(name, &self.tools) {
-            Some(nearest) => error.hint(format!("did you mean \"{nearest}\"?")),
-            None => error.hint("`mcpmini tools SERVER` lists the tools"),
+            Some(nearest) => error.hint(format!("did you mean \"{nearest}\"? {list}")),
+            None => error.hint(list),
         }
     }
 

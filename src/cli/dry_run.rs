@@ -38,15 +38,16 @@ pub(super) fn stored_tool(
         );
         let error = Error::new(Exit::Usage, text).phase(Phase::Usage).sent(Sent::No);
         let error = error.server(contact.server.name.clone());
+        let tools = format!("run `mcpmini tools {}` first", quoting::quote(&contact.server.name));
         let first = match () {
             () if contact.run.settings.cache == Cache::Off => {
-                "leave out --no-cache (or MCPMINI_CACHE=off)"
+                "leave out --no-cache (or MCPMINI_CACHE=off)".to_owned()
             }
             // Another server, or what it shows to somebody else, is stored apart.
             () if contact.is_varied() => {
-                "run `mcpmini tools SERVER` first, with the same options and token"
+                format!("{tools}, with the same options and token")
             }
-            () => "run `mcpmini tools SERVER` first",
+            () => tools,
         };
         return Err(error
             .hint(format!("{first}, write KEY:=JSON, or treat values as text with --no-schema")));
@@ -153,7 +154,7 @@ fn requests(
 /// The line that a trace would have.
 fn trace_line(contact: &Contact<'_>, record: &Record<'_>) -> String {
     let now = contact.run.env.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    record.line(now, &contact.server.name)
+    record.line(now, &contact.server.name, &|text| contact.run.redaction.apply(text))
 }
 
 /// A request as people know it: method and URL, header fields, an empty line, the body.

@@ -78,7 +78,7 @@ pub const TABLE: &[Row] = &[
     row(Exit::InputRequired, "input_required", "the server asked back, no answer was given", "with answers"),
     row(Exit::Mismatch, "mismatch", "the answer is not what was required; nothing was found", "no"),
     row(Exit::Bug, "bug", "internal error, please report it", "no"),
-    row(Exit::Timeout, "timeout", "a time limit was reached; it may have run", "only if idempotent"),
+    row(Exit::Timeout, "timeout", "a time limit was reached; it may have run, unless `sent` is `no`", "only if idempotent or not sent"),
     row(Exit::NotExecutable, "not_executable", "session: the command cannot be executed", "no"),
     row(Exit::NotFound, "not_found", "session: the command was not found", "no"),
     row(Exit::Signal(0), "aborted", "ended by signal N; it may have run", "only if idempotent"),

@@ -5,7 +5,7 @@ use super::errors::{Error, Phase};
 use super::exit::Exit;
 use super::questions;
 use crate::client::NoResult;
-use crate::config::ConfigError;
+use crate::config::{ConfigError, WordError};
 use crate::protocol::Revision;
 use crate::protocol::json;
 use crate::protocol::jsonrpc::{ErrorObject, Malformed, Unusual};
@@ -165,7 +165,10 @@ fn broken(fault: Fault, place: &Place<'_>) -> Error {
 
 /// What kept a session from being opened: the call was never sent.
 fn unopened(why: Error) -> Error {
-    let exit = if why.exit == Exit::Lost { Exit::Unreachable } else { why.exit };
+    let (exit, retryable) = match why.exit {
+        Exit::Lost => (Exit::Unreachable, true),
+        exit => (exit, why.retryable),
+    };
     // Who is refused for want of a token is told by that what to do.
     let message = match exit {
         Exit::Auth => why.message,
@@ -176,7 +179,7 @@ fn unopened(why: Error) -> Error {
         Some(_) => why.hint,
     };
     let error = Error { exit, message, phase: Some(Phase::Negotiate), hint, ..why };
-    error.sent(Sent::No).retryable(exit.is_retryable())
+    error.sent(Sent::No).retryable(retryable)
 }
 
 fn no_common_revision(theirs: &[String]) -> Error {
@@ -204,27 +207,27 @@ fn timeout(timed_out: TimedOut, place: &Place<'_>) -> Error {
             if place.stdio { Phase::Start } else { Phase::Connect },
             match place.stdio {
                 true => {
-                    "it runs, and has not answered: is it an MCP server? --start-timeout gives it \
-                     more time"
+                    "the call was not sent. The server runs, and has not answered: is it an MCP \
+                     server? --start-timeout gives it more time"
                 }
-                false => "--start-timeout gives it more time",
+                false => "the call was not sent; --start-timeout gives it more time",
             },
         ),
         Limit::Idle => {
             let what = if timed_out.streaming { "SSE response" } else { "Request" };
             let hint = match timed_out.sent {
                 true => SLOW,
-                false => "--timeout gives it more time",
+                false => "it was not sent; --timeout gives it more time",
             };
             (format!("{what} timeout after {milliseconds}ms"), Phase::Request, hint)
         }
         Limit::Total => {
             let phase = if timed_out.sent { Phase::Request } else { Phase::Start };
-            let error = expired(place.max_time).phase(phase).sent(sent);
-            return match timed_out.sent {
-                true => error.hint("it may have run; --max-time gives it more time"),
-                false => error,
+            let hint = match timed_out.sent {
+                true => "it may have run; --max-time gives it more time",
+                false => "nothing was run; --max-time gives it more time",
             };
+            return expired(place.max_time).phase(phase).sent(sent).hint(hint);
         }
     };
     Error::new(Exit::Timeout, text).phase(phase).sent(sent).hint(hint)
@@ -333,6 +336,9 @@ pub(super) fn config(error: ConfigError) -> Error {
             "a word is a name, unless it is a URL or has a / or a blank: write https://…, or a command as \
              exec:'COMMAND ARG…'",
         ),
+        ConfigError::Word(WordError::Kind(_)) => {
+            explained.hint("a URL begins with https://, or with http:// on this machine")
+        }
         ConfigError::Disabled { .. } => explained.hint("take \"disabled\" out of its definition"),
         ConfigError::Malformed { .. } | ConfigError::Invalid { .. } => {
             explained.hint("`mcpmini config check` names every mistake with its line and column")
@@ -455,6 +461,13 @@ mod tests {
         let start = late(Limit::Start, false);
         check(start.clone(), &process, Exit::Timeout, "start", text, "is it an MCP server?");
         check(start, &remote, Exit::Timeout, "connect", text, "--start-timeout");
+        for limit in [Limit::Start, Limit::Idle, Limit::Total] {
+            for sent in [true, false] {
+                let error = no_result(NoResult::Failed(late(limit, sent)), &remote);
+                let may_have_run = error.sent != Some(Sent::No);
+                assert_eq!((may_have_run, error.retryable), (sent, !sent), "{error:?}");
+            }
+        }
         let idle = late(Limit::Idle, true);
         check(
             idle,

@@ -225,7 +225,11 @@ fn failed(what: &str, error: &FetchError) -> Error {
         FetchError::Late { .. } => Error::new(Exit::Timeout, text).phase(Phase::Connect),
         _ => unreachable(text),
     };
-    failure.retryable(error.may_pass())
+    let failure = failure.retryable(error.may_pass());
+    match error.hint() {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
 }
 
 fn unreachable(text: String) -> Error {

@@ -24,7 +24,7 @@ pub(super) fn asked(question: &Question, why: Option<&str>) -> Error {
         None => error,
     };
     match why {
-        // The program is there, and that it failed is said.
+        // The program that was named is at fault, and that is said.
         Some(_) if &*question.method == method::SAMPLE => error,
         // To be asked for a page would not help: this one cannot be opened.
         Some(_) if is_url(question) => error,

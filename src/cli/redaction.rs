@@ -39,8 +39,8 @@ const DEPTH: usize = 4;
 const PLACEHOLDER: &str = " (your secret in the place of ***)";
 
 /// The secrets of a run.
-#[derive(Debug, Default)]
-pub(super) struct Redaction(RefCell<Known>);
+#[derive(Debug, Clone, Default)]
+pub(super) struct Redaction(Rc<RefCell<Known>>);
 
 #[derive(Debug, Default)]
 struct Known {
@@ -205,7 +205,9 @@ impl Known {
         }
         let mut replacements = Vec::new();
         for secret in self.secrets() {
-            replacements.extend(forms(&secret).map(|form| (form, MASK.to_owned())));
+            // Where each letter is escaped there need be no quotes around it to be read by.
+            let all = [numbered(&secret, |_| true)];
+            replacements.extend(forms(&secret).chain(all).map(|form| (form, MASK.to_owned())));
         }
         for word in self.words.iter().map(Secret::expose) {
             let masked = mask::server(word);
@@ -233,13 +235,6 @@ fn forms(secret: &str) -> impl Iterator<Item = String> + use<> {
     let quoted = json::string(secret);
     let escaped = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
     let escaped = escaped.unwrap_or_default();
-    let numbered = |applies: fn(char) -> bool| -> String {
-        let numbered = |letter: char| -> String {
-            letter.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect()
-        };
-        let letters = escaped.chars();
-        letters.map(|c| if applies(c) { numbered(c) } else { c.to_string() }).collect()
-    };
     let entities = secret.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let entities = entities.replace('"', "&quot;");
     let forms = [
@@ -248,14 +243,22 @@ fn forms(secret: &str) -> impl Iterator<Item = String> + use<> {
         encoded,
         escaped.to_owned(),
         escaped.replace('/', "\\/"),
-        numbered(|letter| "&<>".contains(letter)),
-        numbered(|letter| !letter.is_ascii()),
-        numbered(|letter| "&<>'+".contains(letter) || !letter.is_ascii()),
+        numbered(escaped, |letter| "&<>".contains(letter)),
+        numbered(escaped, |letter| !letter.is_ascii()),
+        numbered(escaped, |letter| "&<>'+".contains(letter) || !letter.is_ascii()),
         entities.replace('\'', "&#39;"),
         entities.replace('\'', "&#x27;"),
         entities,
     ];
     BTreeSet::from(forms).into_iter()
+}
+
+/// The text with some of its letters as JSON may write each of them: by their numbers.
+fn numbered(text: &str, applies: fn(char) -> bool) -> String {
+    let number = |letter: char| -> String {
+        letter.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect()
+    };
+    text.chars().map(|c| if applies(c) { number(c) } else { c.to_string() }).collect()
 }
 
 /// The text with everything replaced. JSON strings in it are read, as JSON can write a character in
@@ -365,6 +368,7 @@ mod tests {
         check(r"gr\u00f6\u00dfe&co+x", "***");
         check(r"größe\u0026co+x", "***");
         check(r"gr\u00f6\u00dfe\u0026co\u002bx", "***");
+        check(r"\u0067\u0072\u00f6\u00df\u0065\u0026\u0063\u006f\u002b\u0078", "***");
         check("short", "short");
     }
 

@@ -15,7 +15,7 @@ use super::run::Run;
 use super::sources;
 use crate::client::NoResult;
 use crate::protocol::json::{self, Json};
-use crate::protocol::jsonrpc::{ErrorObject, scan};
+use crate::protocol::jsonrpc::ErrorObject;
 use crate::protocol::message::Sent;
 use crate::protocol::method;
 use crate::protocol::params::Params;
@@ -28,11 +28,16 @@ pub(super) async fn run(
     executor: &LocalExecutor<'static>,
 ) -> Result<Exit, Error> {
     let params = params(run, rpc)?;
+    // What it is that would run is looked at before it does.
+    let tool = match &*rpc.method {
+        method::CALL_TOOL => Some(params.tool().map_err(Error::usage)?),
+        _ => None,
+    };
     let mut contact = Contact::find(run, &rpc.server, executor)?;
     if rpc.dry_run {
         return dry_run::show(&contact, &rpc.method, params, Vec::new());
     }
-    let answered = exchange(run, rpc, params, &mut contact).await;
+    let answered = exchange(run, rpc, tool.as_deref(), params, &mut contact).await;
     let answered = answered.map_err(|error| suggest(error, &rpc.method));
     contact.finish(answered).await
 }
@@ -62,26 +67,23 @@ fn params(run: &Run<'_>, rpc: &Rpc) -> Result<Params, Error> {
     let params = Params::from_object(text).map_err(|invalid| {
         Error::usage(format!("the parameters are no JSON object: {}", invalid.reason))
     })?;
-    match rpc.method == method::CALL_TOOL && params.is_repeated("name") {
-        true => Err(Error::usage("the parameters have \"name\" twice: which tool is meant?")),
-        false => Ok(params),
-    }
+    Ok(params)
 }
 
 async fn exchange(
     run: &Run<'_>,
     rpc: &Rpc,
+    tool: Option<&str>,
     params: Params,
     contact: &mut Contact<'_>,
 ) -> Result<Exit, Error> {
-    let answered = match &*rpc.method {
-        method::CALL_TOOL => {
-            let name = params.get("name").and_then(scan::unescape).unwrap_or_default().into_owned();
-            contact.admit_tool(&name).await.map_err(catalog::unsent)?;
+    let answered = match tool {
+        Some(name) => {
+            contact.admit_tool(name).await.map_err(catalog::unsent)?;
             let call = contact.prepare(method::CALL_TOOL, params, Vec::new());
-            contact.try_tool(&name, call, false).await?
+            contact.try_tool(name, call, false).await?
         }
-        other => contact.try_request(other, params, Vec::new()).await?,
+        None => contact.try_request(&rpc.method, params, Vec::new()).await?,
     };
     match answered {
         Ok(result) if rpc.envelope => {

@@ -229,7 +229,7 @@ impl<'a> Run<'a> {
     /// What is told of the messages to and from a server.
     pub(super) fn trace(&self, server: &str) -> Trace {
         let tracer = self.tracer.get();
-        tracer.map(|tracer| tracer.of_server(server, self.env)).unwrap_or_default()
+        tracer.map(|tracer| tracer.of_server(server, self.env, &self.redaction)).unwrap_or_default()
     }
 
     /// Warns when a trace that was asked for is not complete.

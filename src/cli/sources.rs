@@ -20,7 +20,12 @@ const LIMIT: usize = 128 << 20;
 pub(super) fn read_all(run: &Run<'_>, inputs: &[Input]) -> Result<Vec<Vec<u8>>, Error> {
     let read = |input: &Input| match &input.source {
         Source::Stdin => stdin(run),
-        Source::File(path) => file(run, path),
+        Source::File(path) => {
+            file(run, path).map_err(|error| match run.env.absolute(Path::new(path)).exists() {
+                true => error,
+                false => error.hint("text that begins with @ is written with two: KEY=@@TEXT"),
+            })
+        }
     };
     inputs.iter().map(read).collect()
 }
@@ -88,7 +93,10 @@ fn read(
         Unread::TooLong => fail(format!("{shown} is longer than {} MiB", LIMIT >> 20)),
         Unread::Refused(errno) => fail(format!("cannot read {shown}: {}", streams::reason(errno))),
         Unread::GivenUp => match run.over() {
-            Some(error) => error.phase(Phase::Usage).sent(Sent::No),
+            Some(error) => {
+                let message = format!("{}; {shown} has not ended", error.message);
+                Error { message, ..error }.phase(Phase::Usage).sent(Sent::No)
+            }
             None => fail(format!("cannot read {shown}: nothing comes")),
         },
     })

@@ -49,7 +49,9 @@ fn stdio(run: &Run<'_>, server: &str, endpoint: &StdioEndpoint) -> stdio::Target
             None | Some(ServerStderr::Tail) => stdio::StderrPolicy::Tail,
             Some(ServerStderr::Quiet) => stdio::StderrPolicy::Quiet,
             Some(ServerStderr::Inherit) => stdio::StderrPolicy::Inherit(run.redaction.secrets()),
-            Some(ServerStderr::File(path)) => stdio::StderrPolicy::File(run.env.absolute(path)),
+            Some(ServerStderr::File(path)) => {
+                stdio::StderrPolicy::File(run.env.absolute(path), run.redaction.secrets())
+            }
         },
         patience: stdio::Patience {
             after_close: run.settings.shutdown_timeout,

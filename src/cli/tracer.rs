@@ -12,6 +12,7 @@ use std::time::{Duration, Instant, SystemTime};
 use super::args::trace_file::TraceFile;
 use super::errors::{Error, Phase};
 use super::exit::Exit;
+use super::redaction::Redaction;
 use crate::env::Env;
 use crate::env::streams::{self, Patience, Unwritten, write_all};
 use crate::protocol::message::Sent;
@@ -56,12 +57,14 @@ impl Tracer {
         }
     }
 
-    /// What writes down the messages to and from a server.
-    pub(super) fn of_server(&self, server: &str, env: &Env) -> Trace {
+    /// What writes down the messages to and from a server, and around them what `redaction` leaves
+    /// of it.
+    pub(super) fn of_server(&self, server: &str, env: &Env, redaction: &Redaction) -> Trace {
         let (shared, server, env) = (self.0.clone(), server.to_owned(), env.clone());
+        let redaction = redaction.clone();
         Trace::new(move |record| {
             let now = env.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-            shared.write(&record.line(now, &server));
+            shared.write(&record.line(now, &server, &|text| redaction.apply(text)));
         })
     }
 

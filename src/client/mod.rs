@@ -125,6 +125,11 @@ impl NoResult {
             | NoResult::Interrupted { .. } => Fate::Settled,
         }
     }
+
+    /// Whether another attempt would fail in the same way, until somebody mends what is wrong.
+    pub fn lasts(&self) -> bool {
+        matches!(self, NoResult::Failed(failure) if failure.lasts())
+    }
 }
 
 impl Client {

@@ -6,6 +6,7 @@
 //! any other            only if asked for           never                   never
 //! ```
 //!
+//! What is wrong until somebody mends it (a program that is not there) is not tried again at all.
 //! Repeatable is what does the same twice as once: reads, lists, and tools that say so of
 //! themselves. A tool call that the server may have accepted is not sent again, whoever asks.
 
@@ -43,6 +44,7 @@ impl Policy {
     /// `repeatable` tells whether running it twice does what running it once does.
     pub fn plan(&self, no_result: &NoResult, repeatable: bool, attempts: u32) -> Option<Duration> {
         let most = match (no_result.fate(), repeatable) {
+            _ if no_result.lasts() => 0,
             (Fate::Settled, _) | (Fate::Unknown, false) => 0,
             (Fate::NotRun, false) => self.asked,
             (Fate::NotRun | Fate::Unknown, true) => self.asked.max(self.unasked),
@@ -160,6 +162,8 @@ mod tests {
         check(policy(2, 4), unreachable(), ONLY_ONCE, 3, None);
         check(policy(2, 0), lost(), REPEATABLE, 2, Some(1_000));
         check(policy(9, 4), lost(), ONLY_ONCE, 1, None);
+        let fault = Fault::new(FaultKind::Unreachable, "", Sent::No).lasting();
+        check(policy(9, 4), NoResult::Failed(Failure::Broken(fault)), REPEATABLE, 1, None);
         check(policy(9, 4), timed_out(true), REPEATABLE, 1, None);
         check(policy(9, 4), refused(401, None), REPEATABLE, 1, None);
         // Pauses grow, but not without end.

@@ -170,7 +170,7 @@ mod tests {
 
         let lost = Env { variables: [].into(), ..env };
         let told = Changeable::find(false, &lost, &Overrides::default()).unwrap_err().to_string();
-        assert_eq!(told, "there is no place for a configuration: HOME is not set");
+        assert_eq!(told, "there is no place for a configuration: HOME is not set to a directory");
     }
 
     #[test]

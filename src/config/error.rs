@@ -176,7 +176,7 @@ impl fmt::Display for ConfigError {
                 f.write_str("there is no project: the working directory cannot be read")
             }
             ConfigError::NoPlace(_) => {
-                f.write_str("there is no place for a configuration: HOME is not set")
+                f.write_str("there is no place for a configuration: HOME is not set to a directory")
             }
             ConfigError::Unchanged(path) => {
                 write!(f, "{} was not changed: the result could not be read", path.display())
@@ -230,7 +230,7 @@ fn unknown(
 
 fn looked_at_files(f: &mut fmt::Formatter<'_>, paths: &[PathBuf]) -> fmt::Result {
     if paths.is_empty() {
-        return f.write_str(" (there is no place to look for it: HOME is not set)");
+        return f.write_str(" (there is no place to look for it: HOME is not set to a directory)");
     }
     let paths: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
     write!(f, " (looked at {})", paths.join(", "))

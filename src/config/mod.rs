@@ -13,6 +13,7 @@ pub mod packages;
 pub mod program;
 pub mod quoting;
 pub mod steering;
+pub mod version;
 
 mod change;
 mod check;

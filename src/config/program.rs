@@ -139,7 +139,7 @@ const WORDS: &[&str] = &[
 ];
 
 /// Whether a program runs the command that its arguments are.
-fn is_wrapper(program: &str) -> bool {
+pub fn is_wrapper(program: &str) -> bool {
     WRAPPERS.contains(&base(program))
 }
 
@@ -231,7 +231,8 @@ fn is_text(option: &str) -> bool {
     is_short || ["--command", "--eval", "--print"].contains(&option)
 }
 
-fn is_runner(program: &str) -> bool {
+/// Whether a program runs the package, or the image, that one of its arguments names.
+pub fn is_runner(program: &str) -> bool {
     RUNNERS.contains(&base(program))
 }
 
@@ -296,6 +297,12 @@ fn is_one_of(list: &[&str], program: &str) -> bool {
 /// The last part of a path.
 fn base(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
+}
+
+/// The programs that run code which their arguments or the project name.
+#[cfg(test)]
+pub(super) fn handing_over() -> impl Iterator<Item = &'static str> {
+    [OF_PROJECT, INTERPRETERS, RUNNERS].into_iter().flatten().copied()
 }
 
 #[cfg(test)]

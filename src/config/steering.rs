@@ -30,21 +30,34 @@ const PREFIXES: &[&str] = &[
     "COREPACK_",
     "BUN_",
     "DENO_",
+    "TSX_",
+    "TS_NODE_",
     "PYTHON",
     "PIP_",
     "PIPX_",
     "UV_",
     "POETRY_",
+    "PDM_",
+    "PIPENV_",
+    "PIXI_",
+    "HATCH_",
+    "RYE_",
+    "XONSH",
     "PERL",
     "RUBY",
     "GEM_",
     "BUNDLE_",
     "LUA_",
     "PHP",
+    "COMPOSER",
     "JAVA_",
     "JDK_",
     "_JAVA_",
     "MAVEN_",
+    "M2_",
+    "GRADLE_",
+    "ORG_GRADLE_",
+    "ANT_",
     "DOTNET_",
     "CORECLR_",
     "JULIA_",
@@ -57,6 +70,13 @@ const PREFIXES: &[&str] = &[
     "RUSTFLAGS",
     "RUSTUP_",
     "BASH_",
+    "FISH_",
+    "NU_",
+    "YASH_",
+    "JUST_",
+    "DEVBOX_",
+    "DIRENV_",
+    "TASK_REMOTE_",
     // Programs that start others.
     "GIT_",
     "SSH_ASKPASS",
@@ -64,7 +84,11 @@ const PREFIXES: &[&str] = &[
     "SSH_PKCS11_",
     "SSH_SK_",
     "DOCKER_",
+    "COMPOSE_",
     "CONTAINER_",
+    "CONTAINERS_",
+    "CONTAINERD_",
+    "NERDCTL_",
     "ELECTRON_",
 ];
 
@@ -77,6 +101,8 @@ const NAMES: &[&str] = &[
     "XDG_CONFIG_DIRS",
     "XDG_DATA_HOME",
     "XDG_DATA_DIRS",
+    // What was fetched or compiled before is taken from there.
+    "XDG_CACHE_HOME",
     // Shells.
     "ENV",
     "BASHOPTS",
@@ -121,7 +147,17 @@ const NAMES: &[&str] = &[
     "VISUAL",
     "PAGER",
     "BROWSER",
+    "LESSOPEN",
+    "LESSCLOSE",
+    // Programs that run recipes.
+    "GNUMAKEFLAGS",
+    "MAKE",
+    "MAKEFILES",
     "MAKEFLAGS",
+    "MAKEOVERRIDES",
+    "MFLAGS",
+    "RAKEOPT",
+    "TASK_TEMP_DIR",
 ];
 
 /// Names that begin like one of them, and only tell a program how to behave.
@@ -145,6 +181,7 @@ pub fn chooses_code(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::program::handing_over;
     use super::*;
 
     #[test]
@@ -180,7 +217,9 @@ mod tests {
             "RUSTC_WRAPPER",
             "SSH_ASKPASS",
         ];
-        assert!(chooses.into_iter().all(chooses_code));
+        for name in chooses {
+            assert!(chooses_code(name), "{name}");
+        }
         let others = [
             "API_TOKEN",
             "LANG",
@@ -194,7 +233,92 @@ mod tests {
             "PYTHONUNBUFFERED",
             "RUST_LOG",
             "SSH_HOST",
+            "MAKE_API_KEY",
+            "TASK_ID",
+            "GOAL",
         ];
-        assert!(!others.into_iter().any(chooses_code));
+        for name in others {
+            assert!(!chooses_code(name), "{name}");
+        }
+    }
+
+    /// What choose the code of each program that a command line is known to hand over to.
+    const OF_PROGRAMS: &[(&str, &[&str])] = &[
+        ("ant", &["ANT_ARGS", "ANT_OPTS"]),
+        ("ash", &["ENV"]),
+        ("bash", &["BASH_ENV", "BASH_FUNC_ls%%"]),
+        ("bun", &["BUN_INSTALL", "BUN_CONFIG_REGISTRY"]),
+        ("bundle", &["BUNDLE_GEMFILE", "BUNDLE_PATH"]),
+        ("bunx", &["BUN_INSTALL"]),
+        ("cargo", &["CARGO_HOME", "CARGO_BUILD_RUSTC_WRAPPER", "RUSTC"]),
+        ("composer", &["COMPOSER", "COMPOSER_HOME"]),
+        ("csh", &["HOME"]),
+        ("dash", &["ENV"]),
+        ("deno", &["DENO_DIR", "XDG_CACHE_HOME"]),
+        ("devbox", &["DEVBOX_INIT_PATH"]),
+        ("direnv", &["DIRENV_CONFIG"]),
+        ("dnx", &["DOTNET_ROOT"]),
+        ("docker", &["DOCKER_HOST", "DOCKER_CONFIG"]),
+        ("docker-compose", &["COMPOSE_FILE"]),
+        ("dotnet", &["DOTNET_STARTUP_HOOKS"]),
+        ("elvish", &["XDG_CONFIG_HOME"]),
+        ("fish", &["fish_function_path"]),
+        ("go", &["GOFLAGS", "GOPROXY", "GOTOOLCHAIN"]),
+        ("gradle", &["GRADLE_OPTS", "GRADLE_USER_HOME", "ORG_GRADLE_PROJECT_x"]),
+        ("hatch", &["HATCH_CONFIG"]),
+        ("java", &["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "CLASSPATH"]),
+        ("just", &["JUST_JUSTFILE", "JUST_SHELL"]),
+        ("ksh", &["ENV", "FPATH"]),
+        ("lua", &["LUA_PATH", "LUA_INIT"]),
+        ("make", &["MAKEFILES", "MAKEFLAGS", "GNUMAKEFLAGS", "MFLAGS", "MAKE"]),
+        ("mksh", &["ENV"]),
+        ("mvn", &["MAVEN_OPTS", "M2_HOME"]),
+        ("nerdctl", &["NERDCTL_TOML", "CONTAINERD_ADDRESS"]),
+        ("nix", &["NIX_PATH", "NIX_CONFIG"]),
+        ("node", &["NODE_OPTIONS", "NODE_PATH"]),
+        ("nodejs", &["NODE_OPTIONS"]),
+        ("npm", &["npm_config_prefix"]),
+        ("npx", &["npm_config_registry"]),
+        ("nu", &["NU_LIB_DIRS"]),
+        ("oksh", &["ENV"]),
+        ("osh", &["ENV"]),
+        ("pdm", &["PDM_PROJECT"]),
+        ("perl", &["PERL5OPT", "PERL5LIB"]),
+        ("php", &["PHPRC", "PHP_INI_SCAN_DIR"]),
+        ("pipenv", &["PIPENV_PIPFILE"]),
+        ("pipx", &["PIPX_HOME", "PIP_INDEX_URL", "XDG_DATA_HOME"]),
+        ("pixi", &["PIXI_HOME"]),
+        ("pnpm", &["PNPM_HOME", "npm_config_registry"]),
+        ("pnpx", &["PNPM_HOME"]),
+        ("podman", &["CONTAINERS_CONF", "CONTAINER_HOST"]),
+        ("poetry", &["POETRY_HOME"]),
+        ("pypy", &["PYTHONPATH"]),
+        ("python", &["PYTHONPATH", "PYTHONSTARTUP"]),
+        ("rake", &["RAKEOPT"]),
+        ("rbash", &["BASH_ENV"]),
+        ("ruby", &["RUBYOPT", "RUBYLIB"]),
+        ("rye", &["RYE_HOME"]),
+        ("sh", &["ENV"]),
+        ("task", &["TASK_REMOTE_DIR", "TASK_TEMP_DIR"]),
+        ("tcsh", &["HOME"]),
+        ("tsx", &["TSX_TSCONFIG_PATH", "NODE_OPTIONS"]),
+        ("uv", &["UV_INDEX_URL", "UV_CACHE_DIR", "XDG_CACHE_HOME"]),
+        ("uvx", &["UV_DEFAULT_INDEX"]),
+        ("xonsh", &["XONSHRC"]),
+        ("yarn", &["YARN_RC_FILENAME"]),
+        ("yash", &["YASH_LOADPATH"]),
+        ("zsh", &["ZDOTDIR", "FPATH"]),
+    ];
+
+    /// A program that is added to one list and not to the other would be steered by its variables.
+    #[test]
+    fn of_every_known_program_the_variables_are_known() {
+        for program in handing_over() {
+            let known = OF_PROGRAMS.iter().find(|(known, _)| *known == program);
+            let (_, variables) = known.unwrap_or_else(|| panic!("{program} is steered by what?"));
+            for variable in *variables {
+                assert!(chooses_code(variable), "{variable} of {program}");
+            }
+        }
     }
 }

@@ -10,10 +10,16 @@ use crate::protocol::message::{Fault, FaultKind, Sent};
 /// What stands in the text of a fault, after the server, when its certificate is not trusted.
 const UNTRUSTED: &str = " has no certificate that is trusted: ";
 
+/// What to do about a name without an address.
+pub(super) const NAMELESS: &str = "is the name spelled right, and does a name server answer here?";
+
 /// Whether a fault is that the certificate of the server is not trusted.
 pub fn is_untrusted(fault: &Fault) -> bool {
     fault.text.contains(UNTRUSTED)
 }
+
+/// What libcurl says when the other side does not speak TLS.
+const NOT_TLS: &str = "corrupt message";
 
 /// What is known about the transfer.
 #[derive(Debug)]
@@ -37,7 +43,8 @@ pub(super) fn fault(error: &isahc::Error, of: &Circumstances<'_>) -> Fault {
     match of.sent {
         Sent::No => {
             let (text, hint) = unreachable(error.kind(), of, &why);
-            Fault::new(FaultKind::Unreachable, text, of.sent).hint(hint)
+            let fault = Fault::new(FaultKind::Unreachable, text, of.sent).hint(hint);
+            if lasts(error.kind(), &why) { fault.lasting() } else { fault }
         }
         Sent::Maybe | Sent::Yes => broken(error, of, &why),
     }
@@ -50,6 +57,18 @@ fn described(error: &isahc::Error) -> String {
     match text.split_once("] ") {
         Some((_, description)) => description.to_owned(),
         None => text,
+    }
+}
+
+/// Whether no connection can be made until somebody has mended something. A name that is not known may
+/// be known to the next name server, or in a minute.
+fn lasts(kind: &ErrorKind, why: &str) -> bool {
+    match kind {
+        ErrorKind::BadServerCertificate
+        | ErrorKind::BadClientCertificate
+        | ErrorKind::InvalidTlsConfiguration => true,
+        ErrorKind::ConnectionFailed => why.contains(NOT_TLS),
+        _ => false,
     }
 }
 
@@ -69,10 +88,7 @@ fn unreachable(kind: &ErrorKind, of: &Circumstances<'_>, why: &str) -> (String, 
                 }
                 _ => why,
             };
-            (
-                format!("cannot find {server}{through}: {why}"),
-                "is the name spelled right, and does a name server answer here?",
-            )
+            (format!("cannot find {server}{through}: {why}"), NAMELESS)
         }
         ErrorKind::Timeout => (
             format!(
@@ -93,7 +109,7 @@ fn unreachable(kind: &ErrorKind, of: &Circumstances<'_>, why: &str) -> (String, 
             format!("no encrypted connection to {server}: {why}"),
             "check --cacert and SSL_CERT_FILE",
         ),
-        ErrorKind::ConnectionFailed if why.contains("corrupt message") => {
+        ErrorKind::ConnectionFailed if why.contains(NOT_TLS) => {
             (format!("no encrypted connection to {server}: {why}"), "is it an http:// server?")
         }
         _ => {

@@ -165,19 +165,27 @@ pub struct Fault {
     pub sent: Sent,
     /// What to do about it, for people.
     pub hint: Option<&'static str>,
+    /// Whether it stays so until somebody mends it, as a program that is not there does.
+    pub lasts: bool,
 }
 
 impl Fault {
     /// A fault that speaks for itself.
     #[cold]
     pub fn new(kind: FaultKind, text: impl Into<String>, sent: Sent) -> Fault {
-        Fault { kind, text: text.into(), sent, hint: None }
+        Fault { kind, text: text.into(), sent, hint: None, lasts: false }
     }
 
     /// Tells what to do about it.
     #[must_use]
     pub fn hint(self, hint: &'static str) -> Fault {
         Fault { hint: Some(hint), ..self }
+    }
+
+    /// Tells that another attempt would fail in the same way.
+    #[must_use]
+    pub fn lasting(self) -> Fault {
+        Fault { lasts: true, ..self }
     }
 }
 

@@ -18,6 +18,9 @@ type Member = (Cow<'static, str>, String);
 
 const PROGRESS_TOKEN: &str = "progressToken";
 
+/// What is wrong with parameters of `tools/call` that name no tool.
+const NO_NAME: &str = "the parameters of tools/call must have a \"name\" that is a string";
+
 /// Members of `_meta` that many requests have in common.
 #[derive(Debug, Default)]
 pub struct Meta {
@@ -96,9 +99,20 @@ impl Params {
         member.map(|(_, value)| value.as_str())
     }
 
-    /// Whether there are several members of that name: which of them counts, readers do not agree.
-    pub fn is_repeated(&self, name: &str) -> bool {
-        1 < self.members.iter().filter(|(key, _)| key == name).count()
+    /// The tool that these parameters of `tools/call` name.
+    ///
+    /// # Errors
+    /// When not every server would read the same from them: which of two members counts, whether the
+    /// case of letters does, and what a name is that is no string, readers do not agree about.
+    pub fn tool(&self) -> Result<String, &'static str> {
+        let mut named = self.members.iter().filter(|(key, _)| key.eq_ignore_ascii_case("name"));
+        match (named.next(), named.next()) {
+            (Some(_), Some(_)) => Err("the parameters have \"name\" twice: which tool is meant?"),
+            (Some((key, value)), None) if key == "name" && value.starts_with('"') => {
+                scan::unescape(value).map(Cow::into_owned).ok_or(NO_NAME)
+            }
+            _ => Err(NO_NAME),
+        }
     }
 
     /// The JSON text, on one line.

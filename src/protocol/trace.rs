@@ -9,9 +9,10 @@
 //! {"t":…,"dir":"out","http":{"method":"POST","url":"…","headers":{…}},"bytes":61,"msg":{…}}
 //! {"t":…,"dir":"in","http":{"status":200,"headers":{…}}}
 //! ```
-//! Secrets in heads are masked. Messages are written as they went over the wire, so that a trace
+//! Secrets in heads are masked, those that only the caller knows by the caller. Messages are written as they went over the wire, so that a trace
 //! can be replayed; a tool that is given a password shows it there.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
@@ -25,6 +26,9 @@ use super::params::Members;
 pub struct Trace(Option<Observer>);
 
 type Observer = Rc<dyn Fn(&Record<'_>)>;
+
+/// Takes what the caller knows to be secret out of a text.
+pub type Hide<'a> = &'a dyn for<'t> Fn(&'t str) -> Cow<'t, str>;
 
 /// Which way something went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,25 +97,25 @@ impl fmt::Debug for Trace {
 impl Record<'_> {
     /// The record as a line of JSON, with its line feed. `since_1970` is when it was made, and
     /// `server` to whom it went or from whom it came: a name, or the word that stands for one.
-    pub fn line(&self, since_1970: Duration, server: &str) -> String {
+    pub fn line(&self, since_1970: Duration, server: &str, hide: Hide<'_>) -> String {
         let mut line = Members::new();
         let micros = since_1970.subsec_micros();
         line.push("t", &format!("{}.{micros:06}", since_1970.as_secs()));
-        line.push("server", &json::string(&mask::server(server)));
+        line.push("server", &json::string(&hide(&mask::server(server))));
         match *self {
             Record::Frame(direction, bytes) => {
                 line.push("dir", direction.word());
-                push_frame(&mut line, bytes);
+                push_frame(&mut line, bytes, hide);
             }
             Record::Request { method, url, headers, body } => {
                 line.push("dir", Direction::Out.word());
                 let mut http = Members::new();
                 http.push("method", &json::string(method));
-                http.push("url", &json::string(&mask::url(url)));
-                http.push("headers", &object(headers, Author::Client));
+                http.push("url", &json::string(&hide(&mask::url(url))));
+                http.push("headers", &object(headers, Author::Client, hide));
                 line.push("http", &http.finish());
                 match body {
-                    Some(body) if is_json(headers) => push_frame(&mut line, body),
+                    Some(body) if is_json(headers) => push_frame(&mut line, body, hide),
                     // A form of OAuth, which is nothing but secrets.
                     Some(body) => line.push("bytes", &body.len().to_string()),
                     None => (),
@@ -121,7 +125,7 @@ impl Record<'_> {
                 line.push("dir", Direction::In.word());
                 let mut http = Members::new();
                 http.push("status", &status.to_string());
-                http.push("headers", &object(headers, Author::Server));
+                http.push("headers", &object(headers, Author::Server, hide));
                 line.push("http", &http.finish());
             }
         }
@@ -139,15 +143,15 @@ impl Direction {
     }
 }
 
-/// The length of a frame, and the frame: as it is when it is JSON, else as text.
-fn push_frame(line: &mut Members, bytes: &[u8]) {
+/// The length of a frame, and the frame: as it is when it is JSON, else as text, which nobody can replay.
+fn push_frame(line: &mut Members, bytes: &[u8], hide: Hide<'_>) {
     line.push("bytes", &bytes.len().to_string());
     match str::from_utf8(bytes) {
         Ok(text) if json::validate(text).is_ok() => {
             // Line ends inside JSON can only stand between tokens.
             line.push("msg", &text.trim().replace(['\n', '\r'], " "));
         }
-        _ => line.push("text", &json::string(&String::from_utf8_lossy(bytes))),
+        _ => line.push("text", &json::string(&hide(&String::from_utf8_lossy(bytes)))),
     }
 }
 
@@ -157,10 +161,10 @@ fn is_json(headers: &[(&str, &str)]) -> bool {
 }
 
 /// Header fields as an object. A name that is there several times is there several times.
-fn object(headers: &[(&str, &str)], author: Author) -> String {
+fn object(headers: &[(&str, &str)], author: Author, hide: Hide<'_>) -> String {
     let mut members = Members::new();
     for (name, value) in headers {
-        members.push(name, &json::string(&mask::field(name, value, author)));
+        members.push(name, &json::string(&hide(&mask::field(name, value, author))));
     }
     members.finish()
 }
@@ -173,7 +177,10 @@ mod tests {
 
     #[track_caller]
     fn check(record: Record<'_>, expected: &str) {
-        let line = record.line(Duration::new(7, 1_234_567), "s\"1");
+        fn hide(text: &str) -> Cow<'_, str> {
+            text.replace("t0ken", "***").into()
+        }
+        let line = record.line(Duration::new(7, 1_234_567), "s\"1", &hide);
         let expected = format!("{{\"t\":7.001234,\"server\":\"s\\\"1\",{expected}}}\n");
         assert_eq!(line, expected);
         assert_eq!(json::validate(&line), Ok(()));
@@ -192,15 +199,21 @@ mod tests {
     }
 
     #[test]
+    fn what_is_no_message_is_written_without_secrets() {
+        check(Record::Frame(Direction::In, b"a t0ken"), r#""dir":"in","bytes":7,"text":"a ***""#);
+        check(Record::Frame(Direction::In, b"\"t0ken\""), r#""dir":"in","bytes":7,"msg":"t0ken""#);
+    }
+
+    #[test]
     fn heads_are_written_without_secrets() {
         let headers = [("authorization", "Bearer hunter2"), ("content-type", "application/json")];
         let request = |body| Record::Request {
             method: "POST",
-            url: "https://h/mcp?key=hunter2",
+            url: "https://h/t0ken/mcp?key=hunter2",
             headers: &headers,
             body,
         };
-        let http = r#""dir":"out","http":{"method":"POST","url":"https://h/mcp?key=***","headers":{"authorization":"Bearer ***","content-type":"application/json"}}"#;
+        let http = r#""dir":"out","http":{"method":"POST","url":"https://h/***/mcp?key=***","headers":{"authorization":"Bearer ***","content-type":"application/json"}}"#;
         check(request(None), http);
         check(request(Some(b"{}")), &format!("{http},\"bytes\":2,\"msg\":{{}}"));
         let form = [("content-type", "application/x-www-form-urlencoded")];
@@ -210,8 +223,11 @@ mod tests {
             r#""dir":"out","http":{"method":"POST","url":"https://h/token","headers":{"content-type":"application/x-www-form-urlencoded"}},"bytes":12"#,
         );
         check(
-            Record::Reply { status: 401, headers: &[("set-cookie", "a=hunter2"), ("x", "1")] },
-            r#""dir":"in","http":{"status":401,"headers":{"set-cookie":"***","x":"1"}}"#,
+            Record::Reply {
+                status: 401,
+                headers: &[("set-cookie", "a=hunter2"), ("x", "at t0ken")],
+            },
+            r#""dir":"in","http":{"status":401,"headers":{"set-cookie":"***","x":"at ***"}}"#,
         );
     }
 

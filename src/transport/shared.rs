@@ -43,6 +43,7 @@ pub async fn run(target: Target, limits: Limits, port: Port) {
                 _ => format!("cannot reach the session (MCPMINI_SESSION): {error}"),
             };
             let fault = Fault::new(FaultKind::Unreachable, text, Sent::No)
+                .lasting()
                 .hint("MCPMINI_SESSION= mcpmini … starts a server of its own");
             let _ = port.inbox.send(Incoming::Closed(fault)).await;
             return;

@@ -211,7 +211,7 @@ impl fmt::Display for TrustError {
             }
             TrustError::NoPlace => f.write_str(
                 "there is no place for approvals: neither MCPMINI_STATE_DIR nor XDG_STATE_HOME nor \
-                 HOME is set",
+                 HOME is set to a directory",
             ),
             TrustError::NeedsHash { name, digest } => {
                 let name = quoting::quote(name);

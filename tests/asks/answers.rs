@@ -142,7 +142,7 @@ fn a_program_stands_in_for_a_model() {
 fn a_program_that_fails_is_an_error_for_the_server_and_for_us() {
     for (prog, text) in [
         ("false", "false: it ended with exit status 1"),
-        ("no-such-program-anywhere", "cannot start it"),
+        ("no-such-program-anywhere", "there is no such program"),
         ("true", "it printed nothing"),
     ] {
         over_every_way(&["sample", "--sampling-command", prog], 10, "", &[text]);

@@ -282,7 +282,7 @@ fn where_nothing_can_be_written_a_job_does_without() {
     assert_eq!(outcome.code, 9, "{outcome:?}");
     let outcome = run(scratch.mcpmini(["login", &url]).env_remove("HOME"));
     assert_eq!(outcome.code, 9, "{outcome:?}");
-    assert!(outcome.err.contains("HOME is not set"), "{outcome:?}");
+    assert!(outcome.err.contains("HOME is not set to a directory"), "{outcome:?}");
     assert_eq!(world.count("GET /authorize"), 0);
 }
 

@@ -263,8 +263,9 @@ impl Encrypted {
             lanes.send(Request::get(address.clone(), HeaderMap::new())),
         ) {
             Ok(reply) => reply.status.to_string(),
-            Err(Fault { kind, text, sent, hint }) => {
-                format!("{kind:?} {sent:?} {text}; {}", hint.unwrap_or_default())
+            Err(Fault { kind, text, sent, hint, lasts }) => {
+                let sent = format!("{sent:?}{}", if lasts { " lasting" } else { "" });
+                format!("{kind:?} {sent} {text}; {}", hint.unwrap_or_default())
                     .replace(&address.host_and_port(), "SERVER")
             }
         }
@@ -275,7 +276,7 @@ impl Encrypted {
 fn certificates_are_checked_and_the_reason_is_told() {
     let server = Encrypted::start();
     let authority = Some(server.directory.path(FILE));
-    let expected = "Unreachable No SERVER has no certificate that is trusted: \
+    let expected = "Unreachable No lasting SERVER has no certificate that is trusted: \
                     invalid peer certificate: UnknownIssuer; name its authority with --cacert, \
                     or use --insecure";
     assert_eq!(server.get("localhost", Tls::default()), expected);

@@ -440,6 +440,61 @@ fn a_revoked_command_is_so_under_any_name() {
     assert_eq!((call("demo", &[]).code, call("other", &[]).code), (0, 0));
 }
 
+/// What is revoked is what is started, however that is written.
+#[test]
+fn a_revoked_command_is_so_in_every_spelling() {
+    let scratch = Scratch::new();
+    std::fs::create_dir_all(scratch.path("sub")).unwrap();
+    std::os::unix::fs::symlink(demo_path(), scratch.path("ds")).unwrap();
+    scratch.write("fs.sh", format!("exec {}\n", demo_path()));
+    scratch.write("other.sh", format!("exec {}\n", demo_path()));
+    let home = scratch.path("").display().to_string();
+    let home = home.trim_end_matches('/');
+    let call = |words: &[&str]| {
+        let words: Vec<String> = words.iter().map(|word| word.replace("DIR", home)).collect();
+        let outcome = run(&mut scratch.mcpmini([&["call".to_owned()], &*words].concat()));
+        assert!([0, 8].contains(&outcome.code), "{words:?}: {}", outcome.err);
+        outcome.code
+    };
+    let echo = ["echo", "text=hi"];
+    let check = |commands: &[&str], expected: i32| {
+        for command in commands {
+            assert_eq!(call(&[&[*command], &echo[..]].concat()), expected, "{command}");
+        }
+    };
+    let spellings = ["./ds", "DIR/ds", "DIR/./ds", "DIR//ds", "./sub/../ds", "env ./ds"];
+    check(&spellings, 0);
+    assert_eq!(run(&mut scratch.mcpmini(["trust", "revoke", "./ds"])).code, 0);
+    check(&spellings, 8);
+    check(&["sh DIR/fs.sh"], 0);
+    assert_eq!(call(&["./ds", "--env", "A=1", "echo", "text=hi"]), 8);
+    assert_eq!(call(&["DIR/ds", "--cwd", "DIR/sub", "echo", "text=hi"]), 8);
+    assert_eq!(call(&["env ./ds", "--arg=--ttl", "--arg=1", "echo", "text=hi"]), 8);
+    // The same of the script of an interpreter, in whatever definition.
+    let script = scratch.path("fs.sh").display().to_string();
+    let servers = json!({
+        "revoked": { "command": "sh", "args": [script] },
+        "refers": { "command": "sh", "args": ["${HOME}/fs.sh"] },
+        "varies": { "command": "/bin/sh", "args": [script], "env": { "A": "1" }, "cwd": "/tmp" },
+        "wraps": { "command": "/usr/bin/env", "args": ["A=1", "sh", script] },
+        "other": { "command": "sh", "args": ["${HOME}/other.sh"] },
+        "more": { "command": "sh", "args": [script, "--ttl", "1"] },
+    });
+    std::fs::create_dir_all(scratch.path(".config/mcpmini")).unwrap();
+    scratch.write(CONFIG, json!({ "mcpServers": servers }).to_string());
+    let stored = ["revoked", "refers", "varies", "wraps"];
+    check(&stored, 0);
+    assert_eq!(run(&mut scratch.mcpmini(["trust", "revoke", "revoked"])).code, 0);
+    check(&stored, 8);
+    check(&["other", "more"], 0);
+    // Who trusts one of them anew trusts what it starts.
+    let told = run(&mut scratch.mcpmini(["trust", "add", "wraps"])).err;
+    let accept = ["trust", "add", "wraps", "--accept", &digest_in(&told)];
+    assert_eq!(run(&mut scratch.mcpmini(accept)).code, 0);
+    check(&["refers", "varies", "wraps"], 0);
+    check(&["revoked", "./ds"], 8);
+}
+
 #[test]
 fn entries_of_one_name_are_told_apart() {
     let world = World::new("legacy");

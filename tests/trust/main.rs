@@ -13,6 +13,7 @@ mod support;
 #[allow(dead_code, reason = "other tests use more of it")]
 #[path = "../support/terminal.rs"]
 mod terminal;
+mod versions;
 mod world;
 
 use std::fs;

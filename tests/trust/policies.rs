@@ -12,7 +12,7 @@ use super::world::CONFIG;
 const POLICY: &str = ".config/mcpmini/policy.toml";
 
 /// A home with a policy, and with a few programs in `bin`.
-fn home(policy: &str) -> Scratch {
+pub(crate) fn home(policy: &str) -> Scratch {
     let scratch = Scratch::new();
     for directory in [".config/mcpmini", "bin", "other", "many", "evil", "p/.git"] {
         fs::create_dir_all(scratch.path(directory)).unwrap();
@@ -48,7 +48,7 @@ fn is_refused(scratch: &Scratch, line: &str) -> bool {
 }
 
 #[track_caller]
-fn check(rule: &str, refused: &[&str], admitted: &[&str]) {
+pub(crate) fn check(rule: &str, refused: &[&str], admitted: &[&str]) {
     let scratch = home("");
     let home = scratch.path("").display().to_string();
     let rule = rule.replace("DIR", home.trim_end_matches('/'));
@@ -267,6 +267,15 @@ fn a_denied_package_is_denied_whoever_runs_it() {
         "sh -c 'npx --yes evil-server@2'",
         "unknown-starter npx evil-server",
         "DIR/other/harmless-npx -y evil-server",
+        // What stands around the words of scripts hides none.
+        "python3 -c 'import subprocess; subprocess.run([\"npx\", \"evil-server\"])'",
+        "node -e 'require(\"child_process\").spawnSync(\"npx\",[\"evil-server\"],{stdio:\"inherit\"})'",
+        "perl -e 'exec \"npx\",\"evil-server\"'",
+        "env -Snpx evil-server",
+        "env '-S npx evil-server'",
+        "env -S 'npx\\_evil-server'",
+        "socat - 'EXEC:npx evil-server'",
+        "socat - 'EXEC:DIR/other/harmless-npx evil-server'",
     ];
     let admitted =
         ["npx -y fine-server", "npx -y evil-server-2", "uvx evil-server", "npx @x/evil-server"];
@@ -313,9 +322,16 @@ fn variables_that_choose_code_do_not_go_with_an_allowed_command() {
         run(command.current_dir(scratch.path("p")))
     };
     let name = format!("exec:{demo}");
-    for variable in
-        ["LD_PRELOAD=/x.so", "NODE_OPTIONS=-r /x.js", "PATH=/x", "GIT_SSH_COMMAND=x", "BASH_ENV=x"]
-    {
+    for variable in [
+        "LD_PRELOAD=/x.so",
+        "NODE_OPTIONS=-r /x.js",
+        "PATH=/x",
+        "GIT_SSH_COMMAND=x",
+        "BASH_ENV=x",
+        "MAKEFILES=/x.mk",
+        "GNUMAKEFLAGS=--eval=x",
+        "XDG_CACHE_HOME=/x",
+    ] {
         let refused = call(&name, &["--env", variable]);
         assert_eq!((refused.code, &*refused.out), (8, ""), "{variable}: {}", refused.err);
         let named = variable.split('=').next().unwrap();
@@ -402,6 +418,8 @@ fn what_was_added_from_a_registry_can_be_denied() {
     };
     assert_eq!(check("com.evil/weather", "com.evil/weather@1.2.0"), 8);
     assert_eq!(check("com.evil/weather@1.2.0", "com.evil/weather@1.2.0"), 8);
+    assert_eq!(check("com.evil/weather@1.2.0", "com.evil/weather@v1.2.0"), 8);
+    assert_eq!(check("com.evil/weather@1.2.0", "com.evil/weather"), 8);
     assert_eq!(check("com.evil/weather@1.2.1", "com.evil/weather@1.2.0"), 0);
     assert_eq!(check("com.evil/weather", "com.good/weather@1.2.0"), 0);
 }
@@ -580,7 +598,7 @@ fn what_a_policy_relies_on_is_told() {
     copy_signed_card(&scratch);
     assert_eq!(run(&mut scratch.mcpmini(REMEMBER_CARD)).code, 0);
     let root = scratch.path("root.json");
-    scratch.write(".config/mcpmini/mine.jsonl", "");
+    scratch.write(".config/mcpmini/mine.jsonl", "{\"issued\":\"2026-11-29T10:05:00Z\"}\n");
     scratch.write(
         POLICY,
         format!("trusted_root = {root:?}\nrequire_signature = true\n[revocation]\nfiles = [\"mine.jsonl\"]\n"),

@@ -37,7 +37,7 @@ pub(super) async fn look_up(
     match bundle.folder(run.env) {
         Some(folder) => Ok((bundle, folder)),
         None => {
-            let text = "there is no place for the bundle: HOME is not set";
+            let text = "there is no place for the bundle: HOME is not set to a directory";
             Err(Error::new(Exit::Config, text).phase(Phase::Config).sent(Sent::No))
         }
     }

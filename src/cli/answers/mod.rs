@@ -249,7 +249,11 @@ impl Answers {
                 }
             });
             answer.map_err(|why| {
-                refusal.note(&question, Some(format!("{}: {why}", program.name())));
+                let option = match &*question.method {
+                    method::SAMPLE => "--sampling-command ",
+                    _ => "--elicit cmd:",
+                };
+                refusal.note(&question, Some(format!("{option}{}: {why}", program.name())));
                 ErrorObject::internal("the client's program could not answer")
             })
         }))

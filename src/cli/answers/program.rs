@@ -55,6 +55,9 @@ pub(super) enum Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Fault::Start(error) if error.kind() == io::ErrorKind::NotFound => {
+                f.write_str("there is no such program")
+            }
             Fault::Start(error) => write!(f, "cannot start it: {error}"),
             Fault::Read(error) => write!(f, "cannot read what it prints: {error}"),
             Fault::Failed(status) => match (status.code(), status.signal()) {
@@ -210,7 +213,7 @@ mod tests {
         };
         check("false", "it ended with exit status 1");
         check("kill -9 $$", "it was killed by signal 9");
-        check("no-such-program-here", "cannot start it: ");
+        check("no-such-program-here", "there is no such program");
         check("printf '\\377'", "it printed something that is not UTF-8");
         check("cat /dev/zero", "it printed more than 16 MiB");
         check("sleep 60", "it did not end within ");

@@ -104,7 +104,7 @@ pub struct Globals {
     pub arg: Vec<String>,
 
     /// what the server prints on standard error: quiet, inherit, tail (shown when something
-    /// fails) or a FILE (default tail)
+    /// fails) or a FILE, without your secrets (default tail)
     #[argh(option, arg_name = "WHERE")]
     pub stderr: Option<ServerStderr>,
 

@@ -12,7 +12,8 @@ use super::usage::UsageError;
 #[argh(subcommand, name = "batch", help_triggers("-h", "--help"))]
 #[argh(note = "A line is a JSON object, {{\"tool\": NAME, \"arguments\": {{...}}}} or \
                {{\"method\": NAME, \"params\": {{...}}}}, with \"id\" (any JSON, else the number of the \
-               line, blank ones counted) and \"timeout\" (as for -t) if you like.")]
+               line, blank ones counted) and \"timeout\" (as for -t) if you like. Numbers are those of the \
+               input: who splits a file and joins the outcomes gives each line an \"id\" first.")]
 #[argh(note = "For every line that was read one comes out, with \"id\", \"exit\", \"ms\", and \
                \"result\" or \"error\", when its request has ended. The exit codes are those of \
                `call`.")]
@@ -25,6 +26,7 @@ use super::usage::UsageError;
                the input. A server that ends is started again for the next line.")]
 #[argh(example = "jq -c '.[]' rows.json | mcpmini batch db -P 8 --keep-going - > out.ndjson")]
 #[argh(example = "mcpmini batch --ordered files calls.jsonl")]
+#[argh(example = "jq -c '.id //= input_line_number' calls.jsonl | mcpmini batch files -")]
 pub struct Batch {
     /// how many requests are under way at a time (default 4, in bench 1)
     #[argh(option, short = 'P', arg_name = "N", from_str_fn(count))]

@@ -258,8 +258,9 @@ pub struct Task {
 #[argh(subcommand, name = "watch", help_triggers("-h", "--help"))]
 #[argh(note = "A line is a notification as JSON.")]
 #[argh(note = "Without a choice it watches the lists of tools, prompts and resources. It goes on \
-               until --count or --max-time is reached, and then ends with 0; a stream that breaks \
-               off is opened again, and a line on standard error says so.")]
+               until --count or --max-time is reached, and then ends with 0; but with 124 when \
+               --max-time comes before --count. A stream that breaks off is opened again, and a \
+               line on standard error says so.")]
 #[argh(example = "mcpmini watch https://mcp.example.com/mcp")]
 #[argh(example = "mcpmini watch --tools --count 1 files && mcpmini tools files")]
 #[argh(example = "mcpmini watch --resources file:///etc/hosts --max-time 10m files")]

@@ -67,7 +67,9 @@ keywords! {
     note = "`accept` takes what was seen last, `add` a server that was never used or was revoked; \
                without --accept they ask at the terminal, and do nothing where there is none. After \
                `revoke` a server is not used any more, and nothing else at its URL, however that is \
-               spelled and whatever its query, nor what the same command starts under another name."
+               spelled and whatever its query, nor what starts the same: the same file with the same \
+               arguments, by whatever path or link, behind env and the like, with other variables, \
+               and in another directory unless that decides what runs."
 )]
 #[argh(example = "mcpmini trust list")]
 #[argh(example = "mcpmini trust diff files")]

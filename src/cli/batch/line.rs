@@ -44,7 +44,7 @@ impl Request {
         if self.method != method::CALL_TOOL {
             return None;
         }
-        Some(scan::unescape(self.params.get("name")?)?.into_owned())
+        self.params.tool().ok()
     }
 }
 
@@ -96,8 +96,8 @@ fn request(text: &str, id: &mut String) -> Result<Request, String> {
         (None, Some(method)) => {
             let params = Params::from_object(params.unwrap_or("{}"));
             let params = params.map_err(|invalid| invalid.reason)?;
-            if method == method::CALL_TOOL && params.is_repeated("name") {
-                return Err("the parameters have \"name\" twice: which tool is meant?".to_owned());
+            if method == method::CALL_TOOL {
+                params.tool()?;
             }
             (method, params)
         }
@@ -179,6 +179,9 @@ mod tests {
         );
         check(r#"{"tool":7}"#, "7", Err("\"tool\" must be a string, and not empty"));
         check(r#"{"tool":""}"#, "7", Err("\"tool\" must be a string, and not empty"));
+        let nameless = "the parameters of tools/call must have a \"name\" that is a string";
+        check(r#"{"method":"tools/call","params":{"name":["a"]}}"#, "7", Err(nameless));
+        check(r#"{"method":"tools/call"}"#, "7", Err(nameless));
         check(r#"{"tool":"a","arguments":[]}"#, "7", Err("\"arguments\" must be an object"));
         assert!(read(b"{oops", 1, 1).1.unwrap_err().starts_with("the line is no JSON: "));
         assert_eq!(read(b"\xff", 1, 1).1, Err("the line is not UTF-8".to_owned()));

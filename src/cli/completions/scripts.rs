@@ -22,7 +22,7 @@ complete -o nospace -F _mcpmini mcpmini
 /// For zsh.
 pub(super) const ZSH: &str = r#"#compdef mcpmini
 # Completion of mcpmini for zsh. To be saved as _mcpmini in a directory of your $fpath, or read by
-# your shell after compinit:
+# your shell at its start:
 #     eval "$(mcpmini completions zsh)"
 _mcpmini() {
     local kind value text
@@ -40,8 +40,16 @@ _mcpmini() {
 }
 if [ "$funcstack[1]" = _mcpmini ]; then
     _mcpmini "$@"
-else
+elif (( $+functions[compdef] )); then
     compdef _mcpmini mcpmini
+else
+    # What is told before compinit is forgotten by it. At the first prompt it has run, or never will.
+    _mcpmini_late() {
+        precmd_functions=(${precmd_functions:#_mcpmini_late})
+        (( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i }
+        compdef _mcpmini mcpmini
+    }
+    precmd_functions+=(_mcpmini_late)
 fi
 "#;
 

@@ -23,6 +23,10 @@ pub(super) fn run(run: &Run<'_>, config: &Config) -> Result<Exit, Error> {
     if found.files.is_empty() && found.faults.is_empty() {
         return Err(nothing(&found));
     }
+    if found.servers.is_empty() && found.faults.is_empty() {
+        let files: Vec<_> = found.files.iter().map(|path| path.display().to_string()).collect();
+        run.warn(&format!("there are no servers in {}", files.join(", ")));
+    }
     let chosen = choose(&found, names)?;
     let done = match config.copy {
         true => copy(run, config, &chosen, !names.is_empty())?,
@@ -44,7 +48,7 @@ fn nothing(found: &Found) -> Error {
         ));
     }
     match looked.is_empty() {
-        true => error.hint("HOME is not set; --from FILE names the file"),
+        true => error.hint("HOME is not set to a directory; --from FILE names the file"),
         false => error.hint(format!("looked for {}; see --from", looked.join(", "))),
     }
 }
@@ -96,6 +100,9 @@ fn show(run: &Run<'_>, servers: &[&Imported]) -> Result<Exit, Error> {
         _ => text_line(server) + "\n",
     };
     output::write(run, servers.iter().map(line).collect::<String>().as_bytes())?;
+    if run.env.terminals.stdout && !servers.is_empty() {
+        run.say_foreign("mcpmini: nothing was added to your configuration yet: see --copy\n");
+    }
     Ok(Exit::Ok)
 }
 

@@ -290,13 +290,22 @@ impl<'a> Consent<'a> {
     /// Makes sure that the trust in the place of a server, or in the command that starts it, was not
     /// taken back, under whatever name and with whatever query.
     pub(super) fn check_place(&mut self, server: &Server) -> Result<(), Error> {
-        for (place, is_plain) in self.places(&server.endpoint).into_iter().zip([false, true]) {
+        let is_command = matches!(server.endpoint, Endpoint::Stdio(_));
+        if is_command && !self.store.has_revoked_commands() {
+            return Ok(());
+        }
+        let whole = self.places(&server.endpoint).into_iter().map(|place| (place, false));
+        let plain = self.plain_places(&server.endpoint).into_iter().map(|place| (place, true));
+        for (place, is_plain) in whole.chain(plain) {
             let record = self.store.load(&place).map_err(|error| refusal::unreadable(&error))?;
             self.is_place_revoked |= record.is_some_and(|record| record.revoked.is_some());
             if self.is_place_revoked && self.enforces {
+                // It is the plain one that is to be trusted again; variables make no other of it.
                 if is_plain {
-                    // It is the plain one that is to be trusted again.
-                    (self.overrides.args, self.overrides.env) = (Vec::new(), Vec::new());
+                    self.overrides.args.clear();
+                }
+                if is_command {
+                    self.overrides.env.clear();
                 }
                 return Err(self.revoked_place(&place));
             }

@@ -4,27 +4,31 @@
 use std::path::Path;
 
 use super::Consent;
-use crate::config::{Endpoint, Overrides, Target, quoting};
+use crate::config::{Endpoint, Target, quoting};
 use crate::protocol::mask;
-use crate::trust::pins::{Key, Record, of_definition};
+use crate::trust::pins::{Key, Record};
 
 impl Consent<'_> {
-    /// What the trust in it is taken back for: where it is, or the command that starts it, with what the
-    /// command line adds, and then without, if it adds anything.
+    /// What the trust in it is taken back for: where it is, or what its command starts. It is taken back
+    /// for the first; the others are what the command may start in turn.
     pub(in crate::cli) fn places(&self, endpoint: &Endpoint) -> Vec<Key> {
-        if let Endpoint::Http(endpoint) = endpoint {
-            return vec![Key::of_place(endpoint)];
+        match endpoint {
+            Endpoint::Http(endpoint) => vec![Key::of_place(endpoint)],
+            Endpoint::Stdio(endpoint) => Key::of_command(endpoint),
         }
-        let Overrides { args, env, .. } = &self.overrides;
-        let whole = self.definition.command.filter(|_| self.lock.is_none());
-        let adds = !args.is_empty() || !env.is_empty();
-        let of = |overrides: &Overrides| {
-            of_definition(&self.resolved, overrides, self.run.env, None).command
-        };
-        let whole = whole.or_else(|| of(&self.overrides));
-        let plain = || Overrides { args: vec![], env: vec![], ..self.overrides.clone() };
-        let plain = adds.then(|| of(&plain())).flatten();
-        whole.into_iter().chain(plain).map(|command| Key::of_command(&command)).collect()
+    }
+
+    /// The same without what the command line adds to the command, if it adds anything.
+    pub(super) fn plain_places(&self, endpoint: &Endpoint) -> Vec<Key> {
+        let added = self.overrides.args.len();
+        match endpoint {
+            Endpoint::Stdio(endpoint) if 0 < added => {
+                let mut plain = endpoint.clone();
+                plain.args.truncate(plain.args.len().saturating_sub(added));
+                Key::of_command(&plain)
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// What a place of it is called. A command is called as a server of the command line is.

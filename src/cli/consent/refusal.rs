@@ -278,5 +278,15 @@ pub(super) fn led_elsewhere() -> Error {
 
 /// The error for a lock file that cannot be used.
 pub(in crate::cli) fn no_lock(error: &LockError) -> Error {
-    Error::new(Exit::Config, format!("--lock: {error}")).phase(Phase::Trust).sent(Sent::No)
+    let text = format!("--lock: {error}");
+    let refused = Error::new(Exit::Config, text).phase(Phase::Trust).sent(Sent::No);
+    match error {
+        LockError::Missing(path) => {
+            let path = quoting::quote(&path.to_string_lossy());
+            refused.hint(format!(
+                "to make it, of servers as they are now: mcpmini lock --lock {path} SERVER…"
+            ))
+        }
+        _ => refused,
+    }
 }

@@ -75,8 +75,17 @@ pub(in crate::cli) fn place_or_name(
 ) -> Result<(Place, Option<String>), Error> {
     let overrides = only_file(run);
     let is_name = matches!(Word::parse(word), Ok(Word::Name { .. }));
-    let resolved = is_name.then(|| config::resolve(word, run.env, &overrides)).and_then(Result::ok);
-    let Some(resolved) = resolved else { return Ok((place(word)?, None)) };
+    let resolved = match is_name.then(|| config::resolve(word, run.env, &overrides)) {
+        Some(Ok(resolved)) => resolved,
+        // It may be a host. What cannot be one was meant as a name.
+        Some(Err(unknown)) => match place(word) {
+            Ok(place) => return Ok((place, None)),
+            Err(no_place) => {
+                return Err(Error { hint: no_place.hint, ..explain::config(unknown) });
+            }
+        },
+        None => return Ok((place(word)?, None)),
+    };
     // Whoever wrote a project's file does not decide whom we ask.
     trust::admit(&resolved, run.env, &overrides).map_err(explain::trust)?;
     let Target::Http(server) = &resolved.definition.target else {

@@ -38,6 +38,7 @@ impl From<Fault> for Error {
             (FaultKind::Lost, Sent::Maybe | Sent::Yes) => Exit::Lost,
         };
         let error = Error::new(exit, fault.text).sent(fault.sent);
+        let error = error.retryable(exit.is_retryable() && !fault.lasts);
         match fault.hint {
             Some(hint) => error.hint(hint),
             None => error,
@@ -158,6 +159,8 @@ mod tests {
         check(FaultKind::Lost, Sent::Maybe, Exit::Lost, false);
         check(FaultKind::Lost, Sent::Yes, Exit::Lost, false);
         check(FaultKind::Protocol, Sent::Yes, Exit::Protocol, false);
+        let error = Error::from(Fault::new(FaultKind::Unreachable, "x", Sent::No).lasting());
+        assert_eq!((error.exit, error.retryable), (Exit::Unreachable, false));
     }
 
     #[test]

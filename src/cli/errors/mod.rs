@@ -131,16 +131,18 @@ impl Error {
     /// request nothing can have been sent.
     #[must_use]
     pub fn phase(mut self, phase: Phase) -> Error {
-        if *self.phase.get_or_insert(phase) == phase && phase.is_before_request() {
-            self.sent.get_or_insert(Sent::No);
-        }
-        self
+        let is_settled = *self.phase.get_or_insert(phase) != phase || self.sent.is_some();
+        if is_settled || !phase.is_before_request() { self } else { self.sent(Sent::No) }
     }
 
-    /// Tells whether the request may have reached the server.
+    /// Tells whether the request may have reached the server. If it was only late for that, it may be
+    /// tried again.
     #[must_use]
     pub fn sent(mut self, sent: Sent) -> Error {
         self.sent = Some(sent);
+        if self.exit == Exit::Timeout {
+            self.retryable = sent == Sent::No;
+        }
         self
     }
 

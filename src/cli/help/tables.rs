@@ -21,13 +21,16 @@ pub(super) const POLICY_FILE: &[(&str, &str)] = &[
         "policy.toml says which servers may be used (where it is: `mcpmini policy --help`). What is \
          revoked or denied is refused in every mode; otherwise the first rule that allows a server \
          counts, and then mode and require_signature. With a key or a kind that is not known no \
-         server is used. This example says all that can be said:",
+         server is used. A [[deny]] of a package or an image with a version is about that version \
+         in every spelling, and about all that may come out as it: a range, a tag, no version. \
+         This example says all that can be said:",
         EXAMPLE,
     ),
     (
         "A list of what is revoked has an object of JSON on each line. \"match\" has the keys of \
-         [[deny]]; \"since\" and \"reason\" may be left out, and are told. Beside a list is what \
-         signs it, its name with .sigstore.json; a list in files needs that only if a signer is \
+         [[deny]]; \"since\" and \"reason\" may be left out, and are told. A list without any line \
+         counts as one that was cut off, and no server is used; one that revokes nothing has the \
+         line with \"issued\". Beside a list is what signs it, its name with .sigstore.json; a list in files needs that only if a signer is \
          named.",
         EXAMPLE_LIST,
     ),

@@ -132,7 +132,10 @@ pub(super) async fn created(
     }
     // In a session it lives on as long as that.
     if !contact.is_http() && run.settings.session.is_none() {
-        run.warn("the server ends with this run, and its task perhaps with it; see --wait");
+        run.warn(
+            "the server ends with this run, and its task perhaps with it: --wait waits for the result, \
+             and `mcpmini session SERVER -- COMMAND` keeps the server",
+        );
     }
     let mut parts = Parts::new(run);
     let written = wishes.write(&mut parts, result.as_str());

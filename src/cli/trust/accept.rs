@@ -51,9 +51,9 @@ pub(super) async fn add(
     let what = described(&current);
     decide(run, consent, "trust add", what.trim_end(), &current, accept).await?;
     let exit = write(consent, &current)?;
-    if let Some(place) = consent.places(&contact.server.endpoint).first() {
+    for place in consent.places(&contact.server.endpoint) {
         // Who trusts it anew trusts the place.
-        consent.store.forget(place).map_err(|error| unwritten(&error))?;
+        consent.store.forget(&place).map_err(|error| unwritten(&error))?;
     }
     Ok(exit)
 }

@@ -348,12 +348,12 @@ impl Watching<'_> {
 
     /// The time is over: that is the end that was asked for, unless a number was asked for.
     fn late(&self) -> Result<Exit, Error> {
-        if self.left.is_none() {
-            return Ok(Exit::Ok);
-        }
+        let Some(left) = self.left else { return Ok(Exit::Ok) };
         let (limit, after) = (Limit::Total, Duration::ZERO);
         let timed_out = TimedOut { limit, after, sent: true, streaming: true };
-        Err(self.contact.explain(NoResult::Failed(Failure::TimedOut(timed_out))))
+        let error = self.contact.explain(NoResult::Failed(Failure::TimedOut(timed_out)));
+        let message = format!("{}; {left} more notifications were wanted", error.message);
+        Err(Error { message, ..error }.hint("--max-time gives it more time"))
     }
 }
 

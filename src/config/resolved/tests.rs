@@ -135,7 +135,7 @@ fn an_unknown_name_is_told_with_what_there_is() {
     assert_eq!(
         told,
         "unknown server \"s\"; no server is configured \
-         (there is no place to look for it: HOME is not set)"
+         (there is no place to look for it: HOME is not set to a directory)"
     );
     let overrides = Overrides { config: Some("/no/file".into()), ..Overrides::default() };
     let told = resolve("s", &nowhere, &overrides).unwrap_err().to_string();

@@ -52,6 +52,14 @@ impl Miss {
         }
     }
 
+    /// What to do about it, where that can be told.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Miss::Failed(error) => error.hint(),
+            _ => None,
+        }
+    }
+
     /// Whether the host says that there is nothing of the kind, and not that it cannot tell.
     pub fn is_absence(&self) -> bool {
         matches!(self, Miss::Status(404 | 410) | Miss::Other(_))

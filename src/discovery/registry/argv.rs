@@ -6,6 +6,7 @@ use super::super::fill::{Answers, Filler, Unfilled, written};
 use super::package::{Argument, Kind, Package, Transport};
 use super::runtime;
 use crate::config::steering::chooses_code;
+use crate::config::version::{Scheme, is_one};
 
 /// A command, as it is written down: `${NAME}` in its words is looked up at each use.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -170,10 +171,12 @@ fn versioned(package: &Package) -> Result<String, Unbuildable> {
         return Err(Unbuildable::Identifier(name.clone()));
     }
     let version = package.version.as_deref().unwrap_or_default();
-    let is_version = plain(version, ".+_-!")
-        && version.contains(|letter: char| letter.is_ascii_digit())
-        && !super::super::lint::is_range(version);
-    match is_version {
+    let scheme = match package.kind {
+        Kind::Npm => Scheme::Npm,
+        Kind::Nuget => Scheme::Nuget,
+        _ => Scheme::Python,
+    };
+    match plain(version, ".+_-!") && is_one(scheme, version) {
         true => Ok(format!("{name}@{version}")),
         false => Err(Unbuildable::Version(version.to_owned())),
     }
@@ -188,16 +191,34 @@ fn image(package: &Package) -> Result<String, Unbuildable> {
         return Err(Unbuildable::Identifier(name.clone()));
     }
     let last = name.rsplit('/').next().unwrap_or_default();
-    let tag = last.split_once([':', '@']).map(|(_, tag)| tag.to_owned());
-    let (image, tag) = match (tag, &package.version) {
-        (Some(tag), _) => (name.clone(), tag),
-        (None, Some(version)) => (format!("{name}:{version}"), version.clone()),
-        (None, None) => (name.clone(), String::new()),
+    let (image, version) = match (last.find([':', '@']), &package.version) {
+        (Some(at), _) => (name.clone(), last[at..].to_owned()),
+        (None, Some(version)) => {
+            let version = format!("{}{version}", if is_hash(version) { '@' } else { ':' });
+            (format!("{name}{version}"), version)
+        }
+        (None, None) => return Err(Unbuildable::Version(String::new())),
     };
-    match tag.is_empty() || tag == "latest" || !tag.chars().all(fits) {
-        true => Err(Unbuildable::Version(tag)),
-        false => Ok(image),
+    let (tag, hash) =
+        version.split_once('@').map_or((&*version, None), |(tag, it)| (tag, Some(it)));
+    let is_one_tag = match tag.strip_prefix(':') {
+        // With a hash it says nothing.
+        Some(tag) => is_one(Scheme::Tag, tag),
+        None => hash.is_some(),
+    };
+    match is_one_tag && hash.is_none_or(is_hash) {
+        true => Ok(image),
+        false => Err(Unbuildable::Version(version.trim_start_matches([':', '@']).to_owned())),
     }
+}
+
+/// `sha256:` and 64 digits, or `sha512:` and 128 (OCI Image Format, "Digests").
+fn is_hash(text: &str) -> bool {
+    let digits = [("sha256:", 64), ("sha512:", 128)]
+        .iter()
+        .find_map(|(algorithm, count)| Some((text.strip_prefix(algorithm)?, *count)));
+    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    digits.is_some_and(|(digits, count)| digits.len() == count && digits.bytes().all(is_digit))
 }
 
 fn environment(

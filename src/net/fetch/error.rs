@@ -4,6 +4,7 @@ use std::fmt;
 use std::net::IpAddr;
 use std::time::Duration;
 
+use super::super::fault::NAMELESS;
 use super::super::{Address, InvalidAddress, InvalidSettings};
 use super::REDIRECTS;
 use crate::protocol::mask;
@@ -57,7 +58,20 @@ pub enum FetchError {
 impl FetchError {
     /// Whether the same may succeed later: somebody was not there, or took too long.
     pub fn may_pass(&self) -> bool {
-        matches!(self, FetchError::Failed(_) | FetchError::Unknown(_) | FetchError::Late { .. })
+        match self {
+            FetchError::Failed(fault) => !fault.lasts,
+            FetchError::Unknown(_) | FetchError::Late { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// What to do about it, where that can be told.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            FetchError::Failed(fault) => fault.hint,
+            FetchError::Unknown(_) => Some(NAMELESS),
+            _ => None,
+        }
     }
 }
 
@@ -65,7 +79,11 @@ impl From<FetchError> for Fault {
     fn from(error: FetchError) -> Fault {
         match error {
             FetchError::Failed(fault) => fault,
-            other => Fault::new(FaultKind::Unreachable, other.to_string(), Sent::No),
+            other => Fault {
+                hint: other.hint(),
+                lasts: !other.may_pass(),
+                ..Fault::new(FaultKind::Unreachable, other.to_string(), Sent::No)
+            },
         }
     }
 }

@@ -188,7 +188,7 @@ impl Display for WordFault {
             WordFault::SecondStdin => f.write_str("wants standard input, which is already taken"),
             WordFault::SecondObject => f.write_str("is a second whole object"),
             WordFault::EarlyOption => f.write_str("looks like an option of the tool: put -- first"),
-            WordFault::NoOption => f.write_str("is not an option: after --, write --key value"),
+            WordFault::NoOption => f.write_str("is not an option: after --, write --key value (options of the command come before)"),
             WordFault::Ambiguous(keys) => write!(f, "may stand for any of {}", Listed(keys)),
             WordFault::NoValue(types) if types.is_empty() => f.write_str("has no value"),
             WordFault::NoValue(types) => write!(f, "has no value: expected {types}"),

@@ -85,6 +85,11 @@ impl Words {
         &self.inputs
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.base.is_none() && self.settings.is_empty() && self.tail.is_empty()
+    }
+
     /// Whether the arguments depend on the input schema of the tool. When they do not, asking the
     /// server for it can be saved.
     pub fn needs_schema(&self) -> bool {

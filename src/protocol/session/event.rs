@@ -155,6 +155,11 @@ impl Failure {
         }
     }
 
+    /// Whether another attempt would fail in the same way, until somebody mends what is wrong.
+    pub fn lasts(&self) -> bool {
+        matches!(self.cause(), Failure::Broken(fault) if fault.lasts)
+    }
+
     /// The failure as it is for a call that was never handed to the transport.
     pub fn unsent(self) -> Failure {
         match self {

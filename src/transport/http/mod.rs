@@ -68,7 +68,7 @@ pub(super) async fn carry(target: Target, binding: Binding, limits: Limits, port
     let lanes = match Lanes::new(&address, settings) {
         Ok(lanes) => lanes,
         Err(error) => {
-            let fault = Fault::new(FaultKind::Unreachable, error.to_string(), Sent::No);
+            let fault = Fault::new(FaultKind::Unreachable, error.to_string(), Sent::No).lasting();
             let _ = port.inbox.send(Incoming::Closed(fault)).await;
             return;
         }

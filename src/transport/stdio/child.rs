@@ -55,7 +55,8 @@ impl Group {
         Group::start(target).map_err(|error| {
             let (why, hint) = reason(&error, target);
             let text = format!("cannot start \"{}\": {why}", target.program.display());
-            Fault::new(FaultKind::Unreachable, text, Sent::No).hint(hint)
+            let fault = Fault::new(FaultKind::Unreachable, text, Sent::No).hint(hint);
+            if lasts(&error) { fault.lasting() } else { fault }
         })
     }
 
@@ -197,6 +198,20 @@ fn find(program: &OsStr, env: &[(OsString, OsString)]) -> Option<PathBuf> {
 
 fn is_executable(file: &Path) -> bool {
     access(file, Access::EXEC_OK).is_ok() && file.is_file()
+}
+
+/// Whether a program cannot be started until somebody has mended something. For a process or a file too
+/// many there may be room soon.
+fn lasts(error: &io::Error) -> bool {
+    let is_missing = matches!(
+        error.kind(),
+        io::ErrorKind::NotFound
+            | io::ErrorKind::NotADirectory
+            | io::ErrorKind::PermissionDenied
+            | io::ErrorKind::InvalidInput
+            | io::ErrorKind::ArgumentListTooLong
+    );
+    is_missing || error.raw_os_error() == Some(libc::ENOEXEC)
 }
 
 /// Why a program could not be started, and what to do about it.

@@ -29,8 +29,8 @@ pub enum StderrPolicy {
     Tail,
     /// Copy it to our own standard error as it comes, without these.
     Inherit(Vec<Secret>),
-    /// Append it to a file.
-    File(PathBuf),
+    /// Append it to a file, without these.
+    File(PathBuf, Vec<Secret>),
 }
 
 /// Reads a server's standard error and keeps its end.
@@ -51,7 +51,7 @@ pub(crate) struct Copy(Option<Sink>);
 #[derive(Debug)]
 enum Sink {
     Own(Hiding),
-    File(File),
+    File(File, Hiding),
 }
 
 impl Copy {
@@ -61,11 +61,11 @@ impl Copy {
             StderrPolicy::Quiet | StderrPolicy::Tail => None,
             StderrPolicy::Inherit(secrets) => Some(Sink::Own(Hiding::new(secrets))),
             // What cannot be written is lost; a log file is no reason to fail a call.
-            StderrPolicy::File(path) => {
+            StderrPolicy::File(path, secrets) => {
                 let mut options = OpenOptions::new();
                 options.append(true).create(true).mode(0o600);
                 let open = streams::open_to_write(&mut options, path, &|| false);
-                open.ok().map(Sink::File)
+                open.ok().map(|file| Sink::File(file, Hiding::new(secrets)))
             }
         })
     }
@@ -75,7 +75,7 @@ impl Copy {
         let is_kept = match &mut self.0 {
             None => true,
             Some(Sink::Own(hiding)) => copy_to_own(&hiding.pass(chunk)).await.is_ok(),
-            Some(Sink::File(file)) => file.write_all(chunk).is_ok(),
+            Some(Sink::File(file, hiding)) => file.write_all(&hiding.pass(chunk)).is_ok(),
         };
         if !is_kept {
             self.0 = None;
@@ -84,9 +84,11 @@ impl Copy {
 
     /// Adds what was held back, at the end.
     pub(crate) async fn finish(&mut self) {
-        if let Some(Sink::Own(hiding)) = &mut self.0 {
-            // Who does not read any more does not miss it.
-            let _ = copy_to_own(&hiding.rest()).await;
+        // Who does not read any more does not miss it.
+        match &mut self.0 {
+            None => {}
+            Some(Sink::Own(hiding)) => drop(copy_to_own(&hiding.rest()).await),
+            Some(Sink::File(file, hiding)) => drop(file.write_all(&hiding.rest())),
         }
     }
 }

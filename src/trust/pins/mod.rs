@@ -6,6 +6,7 @@
 //!   kept      texts of a server without secrets
 //!   key       which server that is
 //!   place     where it is, which is what is revoked
+//!   started   what its command starts, which is what is revoked of a command
 //!   command   what starts it, as a hash
 //!   record    what was accepted, and what was seen since: what differs is pending
 //!   change    how two sets of facets differ, and what to do about each difference
@@ -27,6 +28,7 @@ mod members;
 mod place;
 mod publisher;
 mod record;
+mod started;
 mod store;
 mod texts;
 mod unique;

@@ -1,8 +1,8 @@
-//! Where a server is, or what starts it: what its trust is taken back for.
+//! Where a server is: what its trust is taken back for.
 //!
 //! What is accepted is accepted for one name or one URL, since a query can choose a tenant. What is
-//! revoked is revoked for the place, however its URL is spelled and whatever its query is, and for the
-//! command, whatever it is called.
+//! revoked is revoked for the place, however its URL is spelled and whatever its query is, or for what
+//! a command starts, whatever it is called (see `started`).
 
 use super::key::Key;
 use crate::config::{Digest, HttpEndpoint};
@@ -14,15 +14,15 @@ impl Key {
     /// The key under which it is written down that a place is revoked.
     pub fn of_place(endpoint: &HttpEndpoint) -> Key {
         let place = place(endpoint);
-        let text = ["place", &place].map(json::string).concat();
-        Key { file: Digest::of(text.as_bytes()).short(), name: place }
+        let file = file(&place);
+        Key { file, name: place }
     }
+}
 
-    /// The key under which it is written down that a command is revoked, by its hash. It has no name:
-    /// each call looks whether there is such a record, and hardly any has to say of what.
-    pub fn of_command(command: &Digest) -> Key {
-        Key { file: format!("command-{}", command.short()), name: String::new() }
-    }
+/// The name of the file about a place.
+fn file(place: &str) -> String {
+    let text = ["place", place].map(json::string).concat();
+    Digest::of(text.as_bytes()).short()
 }
 
 /// A place in the one spelling that all URLs of it share: without a query, the host in its plainest

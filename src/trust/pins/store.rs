@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -13,6 +14,7 @@ use serde::de::DeserializeOwned;
 
 use super::key::Key;
 use super::record::{Consent, Record, VERSION};
+use super::started;
 use super::texts::TextsOfBoth;
 use crate::env::Env;
 use crate::protocol::sorting::{sort, sort_by};
@@ -68,7 +70,7 @@ impl fmt::Display for PinError {
             PinError::TooMuch => write!(f, "the server has too much to be kept in {LIMIT} bytes"),
             PinError::NoPlace => f.write_str(
                 "there is no place for what is accepted: neither MCPMINI_STATE_DIR nor \
-                 XDG_STATE_HOME nor HOME is set",
+                 XDG_STATE_HOME nor HOME is set to a directory",
             ),
         }
     }
@@ -85,6 +87,16 @@ impl Store {
     /// Whether anything was ever kept there.
     pub fn is_in_use(&self) -> bool {
         self.directory.as_ref().is_some_and(|directory| directory.exists())
+    }
+
+    /// Whether the trust in any command was ever taken back: only then it has to be found out what
+    /// another one starts.
+    pub fn has_revoked_commands(&self) -> bool {
+        let folder = self.directory.as_ref().map(|directory| directory.join(started::FOLDER));
+        // What cannot be looked at may be there.
+        folder.is_some_and(|folder| {
+            !matches!(folder.symlink_metadata(), Err(error) if error.kind() == ErrorKind::NotFound)
+        })
     }
 
     /// What is known of a server; `None` when it was never used, or there is no place for pins.
@@ -122,7 +134,7 @@ impl Store {
         if changed {
             record.last_seen = seconds;
             if is_new {
-                self.make_room(directory);
+                self.make_room();
             }
             // The texts first: a record without them is of use, texts without a record are not.
             if texts != old_texts {
@@ -159,7 +171,9 @@ impl Store {
 
     /// The files of records.
     fn files(&self) -> Vec<PathBuf> {
-        let entries = self.directory.iter().filter_map(|directory| fs::read_dir(directory).ok());
+        let directory = self.directory.iter();
+        let directories = directory.flat_map(|it| [it.clone(), it.join(started::FOLDER)]);
+        let entries = directories.filter_map(|directory| fs::read_dir(directory).ok());
         let paths = entries.flatten().flatten().map(|entry| entry.path());
         paths.filter(|path| path.to_string_lossy().ends_with(RECORD)).collect()
     }
@@ -179,7 +193,7 @@ impl Store {
     }
 
     /// Makes room for one more server.
-    fn make_room(&self, directory: &Path) {
+    fn make_room(&self) {
         let files = self.files();
         if files.len() < COUNT {
             return;
@@ -195,8 +209,7 @@ impl Store {
                 break;
             }
             if self.read(&path).ok().flatten().as_deref().is_none_or(is_free) {
-                let texts = path.file_stem().map(|stem| directory.join(stem));
-                let _ = texts.map(|texts| store::remove(&texts.with_extension(&TEXTS[1..])));
+                let _ = store::remove(&path.with_extension(&TEXTS[1..]));
                 let _ = store::remove(&path);
                 extra -= 1;
             }
@@ -299,6 +312,21 @@ mod tests {
         let nowhere = Store::new(&Env::default());
         assert_eq!(nowhere.load(&key("a")).unwrap(), None);
         assert!(matches!(learn(&nowhere, &key("a"), &identity("n"), 0), Err(PinError::NoPlace)));
+    }
+
+    #[test]
+    fn that_a_command_was_revoked_is_seen_before_any_is_looked_at() {
+        let scratch = Scratch::new();
+        let store = store(&scratch);
+        learn(&store, &key("a"), &identity("n"), 0).unwrap();
+        assert!(!store.has_revoked_commands());
+        let command = key("commands/b");
+        learn(&store, &command, &identity("n"), 0).unwrap();
+        assert!(store.has_revoked_commands() && store.load(&command).unwrap().is_some());
+        let names: Vec<_> = store.list().into_iter().map(|record| record.name).collect();
+        assert_eq!(names, ["server a", "server commands/b"]);
+        store.forget(&command).unwrap();
+        assert_eq!((store.load(&command).unwrap(), store.list().len()), (None, 1));
     }
 
     #[test]

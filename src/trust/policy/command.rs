@@ -16,17 +16,18 @@ use std::path::{Path, PathBuf};
 
 use super::host::hosts_in;
 use super::package::{
-    Kind, base, engines, is_engine, is_of_open_image, is_package, nameless, names, packages,
-    without_quotes,
+    Kind, base, engines, is_engine, is_of_open_image, is_package, is_program_of_package, nameless,
+    names, packages, with_blanks, without_quotes,
 };
 use crate::config::StdioEndpoint;
 use crate::config::program::{follows_directory, follows_project};
 
 /// Programs that are many, and tell by the name that they are started under which one to be.
-const MANY: &[&str] =
+pub(in crate::trust) const MANY: &[&str] =
     &["asdf", "busybox", "coreutils", "mise", "proto-shim", "rustup", "toybox", "volta-shim"];
 /// Where programs are looked for when there is no `PATH`, and those of a rule also when there is.
-const USUAL: &str = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
+pub(in crate::trust) const USUAL: &str =
+    "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
 /// How many places are looked at for the words of a command. What has more hides something.
 const PLACES: usize = 100_000;
 
@@ -79,9 +80,10 @@ impl Command {
         follows_directory(&self.words) || follows_project(&self.words)
     }
 
-    /// The hosts of the URLs that its words have: what is behind `mcp-remote URL` is a server as well.
+    /// The hosts of the URLs that its words and the variables that were set for it have: what is behind
+    /// `mcp-remote URL` is a server as well.
     pub(super) fn hosts(&self) -> Vec<String> {
-        self.words.iter().flat_map(|word| hosts_in(word)).collect()
+        self.words.iter().chain(&self.variables).flat_map(|word| hosts_in(word)).collect()
     }
 
     /// What nobody can tell from its words, if there is something: which image a tag means today.
@@ -151,7 +153,7 @@ impl Command {
         let texts = || args.iter().chain(&self.variables);
         let words: BTreeSet<String> = texts().flat_map(|text| words(text)).collect();
         let search = Search::new(self, wanted, &words);
-        if search.is_endless() || self.runs_package(rule, &search) {
+        if search.is_endless() || self.runs_package(rule, &search, &words) {
             return true;
         }
         let has = |rest: &[String]| rest.iter().all(|word| words.contains(word));
@@ -164,24 +166,26 @@ impl Command {
     }
 
     /// Whether it may run the package or image that a rule has run: it names that, and something
-    /// that runs such.
-    fn runs_package(&self, rule: &[String], search: &Search<'_>) -> bool {
+    /// that runs such. `words` are those of its arguments and variables.
+    fn runs_package(&self, rule: &[String], search: &Search<'_>, words: &BTreeSet<String>) -> bool {
         let Some((kind, wanted)) = packages(rule) else { return false };
         // Of the words for an image each may be it.
         let count = if kind == Kind::Image { wanted.len() } else { 1 };
-        let is_wanted = |name: &str| wanted.iter().take(count).any(|it| is_package(kind, it, name));
-        let texts = || self.words.iter().chain(&self.variables);
-        if !texts().flat_map(|text| names(text)).any(|name| is_wanted(&name)) {
+        let is_wanted =
+            |name: &String| wanted.iter().take(count).any(|wanted| is_package(kind, wanted, name));
+        let named = self.words.iter().enumerate();
+        let named = named.filter(|(at, _)| !is_program_of_package(kind, &self.words, *at));
+        let mut texts = named.map(|(_, word)| word).chain(&self.variables);
+        if !texts.any(|text| names(text).iter().any(is_wanted)) {
             return false;
         }
         let files: Vec<File> =
             engines(kind).iter().filter_map(|name| self.file(name, &self.path)).collect();
-        let is_engine = |word: &str| {
+        let is_engine = |word: &String| {
             let is_same = |file: File| files.iter().any(|engine| engine.id == file.id);
             is_engine(kind, base(word)) || search.files_of(word).into_iter().any(is_same)
         };
-        let words = texts().flat_map(|text| bare_words(text));
-        self.words.iter().cloned().chain(words).any(|word| is_engine(&word))
+        self.words.iter().chain(words).any(is_engine)
     }
 
     /// The file that a program is, when it is started by that name.
@@ -262,36 +266,26 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The words of a text: it may be one, or a script in whatever language that has them somewhere.
+/// The words of a text: it may be one, or a script in whatever language that has them somewhere. All
+/// that is looked for in a text, programs and what runs packages, is looked for among these.
 fn words(text: &str) -> Vec<String> {
     let mut words = vec![text.to_owned()];
-    for word in [pieces(text), bare_words(text), escaped_words(text)].into_iter().flatten() {
+    let texts = [text.to_owned(), without_quotes(text), with_blanks(text)];
+    for word in texts.iter().flat_map(|text| pieces(text)) {
         // `-Sprogram`, `-iSprogram`
         if word.starts_with('-') && !word.starts_with("--") {
             words.extend(word.char_indices().skip(1).map(|(at, _)| word[at..].to_owned()));
         }
         let parts = word.split(['@', ':', ',', '%', '~']).map(|part| part.trim_start_matches('+'));
         words.extend(parts.filter(|part| !part.is_empty()).map(str::to_owned));
-        words.push(word);
+        words.push(word.to_owned());
     }
     words
 }
 
-/// The words of a script, without quotes.
-fn bare_words(text: &str) -> Vec<String> {
-    pieces(&without_quotes(text))
-}
-
-/// The words of a text in which blanks are written as escapes: `nice\_program`.
-fn escaped_words(text: &str) -> Vec<String> {
-    let parts = text.split('\\').enumerate();
-    let parts = parts.map(|(at, part)| if at == 0 { part } else { part.get(1..).unwrap_or("") });
-    pieces(&parts.collect::<Vec<_>>().join(" "))
-}
-
 /// A text at all the signs that are in no name of a program or a package. URLs are left out.
-fn pieces(text: &str) -> Vec<String> {
+fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let is_of_word = |c: char| c.is_alphanumeric() || "_./+@:%~,-".contains(c);
-    let words = text.split(|c: char| !is_of_word(c));
-    words.filter(|word| !word.is_empty() && !word.contains("://")).map(str::to_owned).collect()
+    let words = text.split(move |c: char| !is_of_word(c));
+    words.filter(|word| !word.is_empty() && !word.contains("://"))
 }

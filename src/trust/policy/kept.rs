@@ -204,7 +204,7 @@ impl fmt::Display for Unkept {
             }
             Unkept::NoPlace => f.write_str(
                 "there is no place for signed cards: neither MCPMINI_STATE_DIR nor XDG_STATE_HOME \
-                 nor HOME is set",
+                 nor HOME is set to a directory",
             ),
             Unkept::NotText => f.write_str("the card is not UTF-8"),
             Unkept::NoEndpoint => {

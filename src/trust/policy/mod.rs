@@ -24,7 +24,9 @@ mod document;
 mod document;
 mod example;
 mod host;
+mod image;
 mod kept;
+mod name;
 mod package;
 mod revocation;
 mod rule;
@@ -35,6 +37,7 @@ mod subject;
 #[cfg(all(feature = "policy", feature = "sigstore"))]
 mod tests;
 
+pub(super) use command::{MANY, USUAL};
 pub use decision::{CrossDomain, Decision, Mode, Rule};
 pub use example::{EXAMPLE, EXAMPLE_LIST};
 pub(super) use host::host_name;

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use super::image::{may_be_image, split_image};
 use crate::config::container::images;
 pub(super) use crate::config::packages::Kind;
 use crate::config::packages::{Role, Runner};
+use crate::config::version::{Scheme, may_be};
 
 /// The programs that fetch packages of a kind.
 pub(super) fn engines(kind: Kind) -> &'static [&'static str] {
@@ -84,22 +86,48 @@ fn is_place(kind: Kind, word: &str) -> bool {
 const OPTIONS: usize = 20;
 
 /// All that may be the name of a package or an image in a text: a word, one of a list, the value of an
-/// option, or a word of a script.
+/// option, or a word of a script; with what is said there about its version.
 pub(super) fn names(text: &str) -> Vec<String> {
-    let bare = without_quotes(text);
     let mut names = vec![text.to_owned()];
-    for word in bare.split(|c: char| c.is_whitespace() || ";&|()<>{}`$".contains(c)) {
-        // `-pNAME`, `-ypNAME`
-        let letters = word.char_indices().map(|(at, _)| at).skip(2).take(OPTIONS);
-        let is_short = word.starts_with('-') && !word.starts_with("--");
-        names.extend(letters.filter(|_| is_short).map(|at| word[at..].to_owned()));
-        for part in word.split(',').chain([word]) {
-            let value = part.split_once('=').map(|(_, value)| value);
-            let pieces = part.split(['=', '[', ']']).chain(value).chain([part]);
-            names.extend(pieces.filter(|name| !name.is_empty()).map(str::to_owned));
+    for bare in [without_quotes(text), with_blanks(text)] {
+        for word in bare.split(|c: char| c.is_whitespace() || ";&|()<>{}`$".contains(c)) {
+            // `-pNAME`, `-ypNAME`
+            let letters = word.char_indices().map(|(at, _)| at).skip(2).take(OPTIONS);
+            let is_short = word.starts_with('-') && !word.starts_with("--");
+            names.extend(letters.filter(|_| is_short).map(|at| word[at..].to_owned()));
+            for part in word.split(',').chain([word]) {
+                // `--from=NAME`, `X=--from=NAME`, `x["NAME"]`
+                let value = part.split_once('=').map(|(_, value)| value);
+                let last = part.rsplit_once('=').map(|(_, value)| value);
+                let inner = part.split_once('[').map(|(_, inner)| inner);
+                let found = [Some(part), value, last, inner].into_iter().flatten();
+                names.extend(found.map(without_brackets).map(str::to_owned));
+            }
         }
     }
+    names.retain(|name| !name.is_empty());
     names
+}
+
+/// A word of a list, without what holds the list together: `["NAME"` but not `NAME[extra]`.
+fn without_brackets(word: &str) -> &str {
+    let word = word.trim_matches(',').trim_start_matches('[');
+    if word.contains('[') { word } else { word.trim_end_matches(']') }
+}
+
+/// Options that say which package has the program that the next plain word is.
+const NAMING: &[&str] = &["--from", "--package", "--spec", "-p"];
+
+/// Whether the word at that place is the program of the package that the option before it names, with
+/// its version: `uvx --from NAME==1.0 NAME`.
+pub(super) fn is_program_of_package(kind: Kind, words: &[String], at: usize) -> bool {
+    let Some(before) = at.checked_sub(1).map(|before| &*words[before]) else { return false };
+    let is_naming = |option: &str| NAMING.contains(&option);
+    let package = match before.split_once('=').filter(|(option, _)| is_naming(option)) {
+        Some((_, value)) => Some(value),
+        None => at.checked_sub(2).filter(|at| is_naming(&words[*at])).map(|_| before),
+    };
+    package.is_some_and(|package| split(kind, package).0 == words[at])
 }
 
 /// The last part of a path.
@@ -112,14 +140,26 @@ pub(super) fn without_quotes(text: &str) -> String {
     text.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect()
 }
 
-/// Whether a word names the package that another does. Where the first names no version, any will
-/// do.
+/// A text in which blanks are written as escapes, with blanks: `nice\_program`.
+pub(super) fn with_blanks(text: &str) -> String {
+    let parts = text.split('\\').enumerate();
+    let parts = parts.map(|(at, part)| if at == 0 { part } else { part.get(1..).unwrap_or("") });
+    parts.collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a word names the package that another does. Where that has a version, it is meant in every
+/// spelling, and so is whatever may come out as that version: a range, a tag, no version at all.
 pub(super) fn is_package(kind: Kind, wanted: &str, word: &str) -> bool {
     let (wanted_name, wanted_version) = split(kind, wanted);
     let (name, version) = split(kind, word);
     // The version in the name of an archive is not read: any may be the one.
     let is_any = wanted_version.is_empty() || archive(kind, word).is_some();
-    wanted_name == name && (is_any || wanted_version == version)
+    let may_be_it = || match kind {
+        Kind::Npm => may_be(Scheme::Npm, wanted_version, version),
+        Kind::Pypi => may_be(Scheme::Python, wanted_version, version),
+        Kind::Image => may_be_image(wanted_version, version),
+    };
+    wanted_name == name && (is_any || may_be_it())
 }
 
 /// Where archives are what their URLs say.
@@ -166,28 +206,21 @@ fn split(kind: Kind, word: &str) -> (String, &str) {
             let (name, version) = version_of(word.trim_start_matches('/'));
             match archive(kind, word) {
                 Some(name) => (name.to_owned(), ""),
-                None => (name.to_owned(), version),
+                None => (name.to_owned(), version.trim_start_matches('@')),
             }
         }
         Kind::Pypi => {
             let end = word.find(|c: char| "=<>!~@[; ".contains(c)).unwrap_or(word.len());
             let (name, rest) = archive(kind, word).map_or(word.split_at(end), |name| (name, ""));
             let version = rest.split_once(']').map_or(rest, |(_, version)| version);
+            // After that it is said when the package is wanted (PEP 508).
+            let version = version.split(';').next().unwrap_or_default();
             // Runs of these are one hyphen (PyPA, Name normalization).
             let parts: Vec<&str> =
                 name.split(['-', '_', '.']).filter(|part| !part.is_empty()).collect();
-            (parts.join("-").to_ascii_lowercase(), version.trim_start_matches(['=', '@']))
+            (parts.join("-").to_ascii_lowercase(), version.trim_start_matches(['=', '@', ' ']))
         }
-        Kind::Image => {
-            let word = word.rsplit_once("://").map_or(word, |(_, name)| name);
-            // What is usual need not be said.
-            let usual = ["index.docker.io/", "docker.io/", "library/"];
-            let name = usual.iter().fold(word, |it, usual| it.strip_prefix(usual).unwrap_or(it));
-            let path = name.rfind('/').map_or(0, |at| at + 1);
-            let end = name[path..].find([':', '@']).map_or(name.len(), |at| path + at);
-            let (name, version) = name.split_at(end);
-            (name.to_owned(), version)
-        }
+        Kind::Image => split_image(word),
     }
 }
 
@@ -317,5 +350,44 @@ mod tests {
         check(Image, "x", "docker.io/library/x@sha256:00", true);
         check(Image, "a/b:1", "a/b:2", false);
         check(Image, "a/b", "r.example:5000/a/b", false);
+        for word in
+            ["p@1.3.0", "p@v1.3.0", "p@=1.3.0", "p@^1.2.3", "p@latest", "p", "x@npm:p@1.3.0"]
+        {
+            check(Npm, "p@1.3.0", word, true);
+            check(Npm, "@s/p@1.3.0", &format!("@s/{word}"), !word.starts_with('x'));
+        }
+        check(Npm, "p@1.3.0", "p@1.3.1", false);
+        for word in [
+            "p==1",
+            "p==1.0.0",
+            "p==v1.0",
+            "p == 1.0",
+            "p[x] ==1.0",
+            "p~=1.0",
+            "p",
+            "P@1",
+            "p===1.0",
+            "p>=0.5",
+            "p==1.0; python_version > '3'",
+            "p @ https://h/x",
+        ] {
+            check(Pypi, "p==1.0", word, true);
+        }
+        for word in ["p==2.0", "p == 1.1", "p[x]==1.0.1", "p==2.0; python_version > '3'"] {
+            check(Pypi, "p==1.0", word, false);
+        }
+        for word in ["a/b", "a/b:latest", "docker.io:443/a/b", "Registry-1.Docker.io/a/b:latest"] {
+            check(Image, "a/b:latest", word, true);
+        }
+        check(Image, "a/b:latest", "a/b:1.3.0", false);
+        check(Image, "a/b:latest", "a/b@sha256:00", false);
+        check(Image, "a/b:1", "registry-1.docker.io/a/b:1", true);
+        check(Image, "a/b:1", "a/b", true);
+        check(Image, "a/b:1", "a/b:2@sha256:00", true);
+        check(Image, "a/b@sha256:0A", "a/b:2@sha256:0a", true);
+        check(Image, "a/b@sha256:0a", "a/b@sha256:0b", false);
+        check(Image, "a/b@sha256:0a", "a/b:1", true);
+        check(Image, "ghcr.io/a/b:1", "GHCR.io:443/a/b:1", true);
+        check(Image, "ghcr.io/a/b:1", "a/b:1", false);
     }
 }

@@ -53,7 +53,8 @@ struct Line {
     issued: Option<String>,
 }
 
-/// Reads a list. A line that cannot be understood makes all of it unusable: it may revoke anything.
+/// Reads a list. A line that cannot be understood makes all of it unusable: it may revoke anything. So
+/// does one without any line, which is what a full disk or a broken transfer leaves of it.
 pub(super) fn read(list: &[u8]) -> Result<Contents, String> {
     let text = std::str::from_utf8(list).map_err(|error| error.to_string())?;
     let mut contents = Contents { issued: None, entries: Vec::new() };
@@ -77,7 +78,10 @@ pub(super) fn read(list: &[u8]) -> Result<Contents, String> {
             }
         }
     }
-    Ok(contents)
+    match contents.issued.is_none() && contents.entries.is_empty() {
+        true => Err("it is empty; one that revokes nothing says when it was issued".to_owned()),
+        false => Ok(contents),
+    }
 }
 
 fn parse(line: &str) -> Result<Line, String> {

@@ -9,6 +9,7 @@ use super::super::pins::Publisher;
 use super::super::signature::Signer;
 use super::command::Command;
 use super::host::Host;
+use super::name::{check_name, is_same_version};
 use super::subject::{Exposure, Place, Subject};
 use crate::config::quoting;
 
@@ -183,8 +184,14 @@ impl Match {
             return Err("it says nothing about what is meant".to_owned());
         }
         self.command.as_deref().map_or(Ok(()), check_command)?;
-        if let Some(name) = self.name.as_ref().filter(|name| name.starts_with('@')) {
-            return Err(format!("name \"{name}\" has nothing before the @"));
+        self.name.as_deref().map_or(Ok(()), check_name)?;
+        for (name, text) in [("san", &self.san), ("issuer", &self.issuer)] {
+            if text.as_ref().is_some_and(|text| text.trim() != text || text.is_empty()) {
+                return Err(format!("{name} is empty, or begins or ends with a blank"));
+            }
+        }
+        if let Some(did) = self.did.as_ref().filter(|did| !did.starts_with("did:web:")) {
+            return Err(format!("did \"{did}\" does not begin with did:web:"));
         }
         for (name, digits) in [
             ("spki_sha256", &self.spki_sha256),
@@ -259,11 +266,13 @@ impl Match {
                 None => (text.as_str(), None),
             };
             let claimed = card.and_then(|card| card.name.as_deref());
-            let is_version =
-                version.is_none() || card.and_then(|card| card.version.as_deref()) == version;
+            let is_same = |said: &str| version.is_none_or(|it| is_same_version(it, said));
+            let claimed_version = card.and_then(|card| card.version.as_deref());
+            let is_version = version.is_none() || claimed_version.is_some_and(is_same);
             let is_entry = subject.entry.is_some_and(|entry| {
                 let (entry, its_version) = entry.split_once('@').unwrap_or((entry, ""));
-                entry == name && version.is_none_or(|version| version == its_version)
+                // An entry without a version may be any.
+                entry == name && (its_version.is_empty() || is_same(its_version))
             });
             is_entry || (subject.name == name || claimed == Some(name)) && is_version
         };
@@ -321,7 +330,9 @@ impl Match {
 pub(super) fn check_command(words: &[String]) -> Result<(), String> {
     match words.split_last() {
         None => Err("command has no words".to_owned()),
-        Some(_) if words[0] == "*" => Err("command names no program".to_owned()),
+        Some(_) if words[0] == "*" || words[0].trim().is_empty() => {
+            Err("command names no program".to_owned())
+        }
         Some((_, beginning)) if beginning.iter().any(|word| word == "*") => {
             Err("in command, \"*\" is only the last word".to_owned())
         }

@@ -195,17 +195,35 @@ fn keys_that_are_missing() {
 
 #[test]
 fn options_that_do_not_pair_up() {
-    check("--  symbol", r#""symbol" is not an option: after --, write --key value"#);
-    check("--  --", r#""--" is not an option: after --, write --key value"#);
-    check("--  --=x", r#""--=x" is not an option: after --, write --key value"#);
+    check(
+        "--  symbol",
+        r#""symbol" is not an option: after --, write --key value (options of the command come before)"#,
+    );
+    check(
+        "--  --",
+        r#""--" is not an option: after --, write --key value (options of the command come before)"#,
+    );
+    check(
+        "--  --=x",
+        r#""--=x" is not an option: after --, write --key value (options of the command come before)"#,
+    );
     check("--  --symbol", r#""--symbol" has no value: expected string"#);
     check("--  --tags", r#""--tags" has no value: expected array"#);
-    check("--  --symbol  a  b", r#""b" is not an option: after --, write --key value"#);
-    check("--  -s  x", r#""-s" is not an option: after --, write --key value"#);
+    check(
+        "--  --symbol  a  b",
+        r#""b" is not an option: after --, write --key value (options of the command come before)"#,
+    );
+    check(
+        "--  -s  x",
+        r#""-s" is not an option: after --, write --key value (options of the command come before)"#,
+    );
     check("--  --count  --flag", r#"count: expected integer, found "--flag": it is not a number"#);
     check("--  --no-symbol", r#""--no-symbol" negates symbol: only booleans, without a value"#);
     check("--  --no-flag=true", r#""--no-flag=true" negates flag: only booleans, without a value"#);
-    check("--  --flag  maybe", r#""maybe" is not an option: after --, write --key value"#);
+    check(
+        "--  --flag  maybe",
+        r#""maybe" is not an option: after --, write --key value (options of the command come before)"#,
+    );
     check("--  --flag=maybe", r#"flag: expected boolean (true or false), found "maybe""#);
     check("--  --page-size=x", r#"pageSize: expected integer, found "x": it is not a number"#);
     check(

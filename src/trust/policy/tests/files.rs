@@ -65,7 +65,31 @@ fn a_policy_that_is_not_understood_admits_nothing() {
     check("[[deny]]\ncommand = [\"*\"]", "command names no program");
     check("[[deny]]\ncommand = [\"npx\", \"*\", \"x\"]", "\"*\" is only the last word");
     check("[[allow]]\nkind = \"command\"\ncommand = [\"a\", \"*\", \"x\"]", "is only the last");
-    check("[[deny]]\nname = \"@1.2.0\"", "name \"@1.2.0\" has nothing before the @");
+    for name in [
+        "",
+        "*",
+        "sr*",
+        " srv",
+        "srv ",
+        "@1.2.0",
+        "a/b/c",
+        "/srv",
+        "srv/",
+        "a b",
+        "gr\u{f6}\u{df}e",
+    ] {
+        let told =
+            format!("policy.toml:3: deny: no server is called \"{name}\": a name has letters");
+        check(&format!("\n\n[[deny]]\nname = \"{name}\""), &told);
+    }
+    for name in ["srv@", "srv@*", "srv@^1", "srv@ 1", "srv@1@2"] {
+        let told = format!("policy.toml:1: deny: name \"{name}\" has no version after the @");
+        check(&format!("[[deny]]\nname = \"{name}\""), &told);
+    }
+    check("[[deny]]\nsan = \"\"", "deny: san is empty");
+    check("[[deny]]\nissuer = \" x\"", "deny: issuer is empty, or begins or ends with a blank");
+    check("[[deny]]\ndid = \"example.com\"", "did \"example.com\" does not begin with did:web:");
+    check("[[deny]]\ncommand = [\"\"]", "command names no program");
     check("[[deny]]\ncard_sha256 = \"00\"", "card_sha256 has not 64 digits");
     check("[[deny]]\nspki_sha256 = \"00\"", "spki_sha256 has not 64 digits");
     check("cross_domain = \"maybe\"", "unknown variant `maybe`");

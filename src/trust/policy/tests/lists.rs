@@ -17,6 +17,11 @@ fn what_is_revoked_is_refused() {
         .keeping("card.json")
         .check(SIGNED, "revokes name com.example/weather@1.2.0, since 2026-01-01T00:00:00Z (sold)");
     mine(named).check("https://other.example/", "admitted");
+    mine("{\"issued\":\"2025-05-01T00:00:00Z\"}\n\n").check(SIGNED, "admitted");
+    for cut_off in ["", "\n", " \t\r\n\n"] {
+        let told = "mine.jsonl: it is empty; one that revokes nothing says when it was issued";
+        mine(cut_off).check(SIGNED, told);
+    }
     // A list that cannot be relied on revokes everything.
     for broken in [
         "x",
