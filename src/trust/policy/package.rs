@@ -350,6 +350,14 @@ mod tests {
         check(Image, "x", "docker.io/library/x@sha256:00", true);
         check(Image, "a/b:1", "a/b:2", false);
         check(Image, "a/b", "r.example:5000/a/b", false);
+    }
+
+    #[test]
+    fn a_version_counts_in_every_spelling() {
+        use Kind::{Image, Npm, Pypi};
+        let check = |kind, wanted: &str, word: &str, is| {
+            assert_eq!(is_package(kind, wanted, word), is, "{wanted} {word}");
+        };
         for word in
             ["p@1.3.0", "p@v1.3.0", "p@=1.3.0", "p@^1.2.3", "p@latest", "p", "x@npm:p@1.3.0"]
         {
