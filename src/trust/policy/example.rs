@@ -5,7 +5,7 @@ pub const EXAMPLE: &str = r#"# Every key may be left out, and every rule repeate
 mode = "strict"             # off, tofu (usual) or strict: what rules allow
 require_signature = false   # true: only servers with a signed card
 require_tls = true          # no http:// but to this machine, no --insecure;
-                            # false: --insecure also for hosts that a rule allows
+                            # false: --insecure also for a host in a rule
 card_max_age_days = 30      # how old a verification may be (did-web: usually 7)
 cross_domain = "ask"        # allow, ask (usual) or deny what others lead to:
                             # neither the host you name nor one below it
