@@ -119,6 +119,7 @@ fn everything_that_is_said_about_a_server_is_stored() {
 fn what_cannot_be_stored_is_refused_and_nothing_changes() {
     let check = |words: &[&str], code: i32, text: &str| {
         let scratch = Scratch::new();
+        fs::write(scratch.path("card.json"), "{}").unwrap();
         let outcome = mcpmini(&scratch, &[&["add"], words].concat());
         assert_eq!((outcome.code, outcome.out.as_str()), (code, ""), "{words:?}: {}", outcome.err);
         assert!(outcome.err.contains(text), "{words:?}: {}", outcome.err);
@@ -127,6 +128,8 @@ fn what_cannot_be_stored_is_refused_and_nothing_changes() {
     check(&["s"], 2, "a URL, or a command after --");
     check(&["s", "http://h/", "--", "x"], 2, "not both");
     check(&["s", "word"], 2, "word is no URL");
+    check(&["s", "./card.json"], 2, "./card.json is a file that cannot be executed");
+    check(&["s", "--", "./card.json", "x"], 2, "./card.json is a file that cannot be executed");
     check(&["s", "ftp://h/"], 2, "none of http, https and unix");
     check(&["s", "http://h/", "--env", "A=1"], 2, "--env does not fit");
     check(&["s", "-H", "A: b", "--", "x"], 2, "-H does not fit");

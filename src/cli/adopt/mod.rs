@@ -25,7 +25,7 @@ use super::errors::Error;
 use super::exit::Exit;
 use super::output;
 use super::run::Run;
-use crate::config::{Changeable, Entry, Layer, Word, resolve};
+use crate::config::{Changeable, Entry, Layer, Overrides, Resolved, Word, resolve};
 use crate::discovery::bundle::Bundle;
 use crate::discovery::{Claim, Place};
 use crate::protocol::json;
@@ -146,6 +146,9 @@ pub(super) async fn run(
     }
     file::write(run, add, &name, &found.entry, &file)?;
     hold_publisher(run, &name, &found, &file)?;
+    if let Some(asked) = &asked {
+        note_greeting(run, &name, asked, &file)?;
+    }
     tell(run, &name, &found, asked.as_ref(), &file)
 }
 
@@ -186,14 +189,37 @@ fn hold_publisher(
 ) -> Result<(), Error> {
     let Some(publisher) = found.publisher.clone() else { return Ok(()) };
     let overrides = file::only_file(run);
+    match written(run, name, file, &overrides) {
+        Some(resolved) => {
+            crate::cli::consent::hold_publisher(run, &resolved, &overrides, publisher)
+        }
+        None => Ok(()),
+    }
+}
+
+/// Remembers what a server has said that was written to the file.
+fn note_greeting(run: &Run<'_>, name: &str, asked: &Asked, file: &Changeable) -> Result<(), Error> {
+    let overrides = file::only_file(run);
+    match written(run, name, file, &overrides) {
+        Some(resolved) => {
+            crate::cli::consent::note_greeting(run, &resolved, &overrides, asked.greeting.clone())
+        }
+        None => Ok(()),
+    }
+}
+
+/// The server of that name in the file, if there is one.
+fn written(
+    run: &Run<'_>,
+    name: &str,
+    file: &Changeable,
+    overrides: &Overrides,
+) -> Option<Resolved> {
     let word = match file.layer {
         Layer::Named => name.to_owned(),
         layer => format!("{layer}:{name}"),
     };
-    match resolve(&word, run.env, &overrides) {
-        Ok(resolved) => crate::cli::consent::hold_publisher(run, &resolved, &overrides, publisher),
-        Err(_) => Ok(()),
-    }
+    resolve(&word, run.env, overrides).ok()
 }
 
 /// Shows what was claimed, what was verified, and what was done.

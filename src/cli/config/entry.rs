@@ -1,5 +1,6 @@
 //! From the words of `mcpmini add` to what stands in the file.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -151,6 +152,7 @@ fn add_command(
     let unfit = [("-H", !globals.header.is_empty()), ("--transport", is_http)];
     refuse_unfit(&unfit, name, false)?;
     let (command, args) = words.split_first().expect("a command has a word");
+    refuse_document(run, command)?;
     entry.insert("command".to_owned(), program(run, command, file).into());
     let args: Vec<Value> = args.iter().chain(&globals.arg).cloned().map(Value::from).collect();
     if !args.is_empty() {
@@ -181,6 +183,20 @@ fn refuse_unfit(unfit: &[(&'static str, bool)], name: &str, for_stdio: bool) -> 
 pub(in crate::cli) fn insert_object(entry: &mut Entry, field: &str, members: Entry) {
     if !members.is_empty() {
         entry.insert(field.to_owned(), members.into());
+    }
+}
+
+/// Refuses a file that nobody can start. Most likely it is a card, which a server can be added from.
+fn refuse_document(run: &Run<'_>, command: &str) -> Result<(), Error> {
+    let path = run.env.absolute(Path::new(command));
+    let file = path.metadata().ok().filter(|file| command.contains('/') && file.is_file());
+    match file.is_some_and(|file| file.permissions().mode() & 0o111 == 0) {
+        true => {
+            let command = quoting::quote(command);
+            let error = Error::usage(format!("{command} is a file that cannot be executed"));
+            Err(error.hint(format!("if it is the card of a server: mcpmini add {command}")))
+        }
+        false => Ok(()),
     }
 }
 

@@ -24,6 +24,7 @@ mod survey;
 
 pub(super) use publisher::{hold_publisher, known_publisher};
 pub(super) use refusal::no_lock;
+pub(super) use survey::note_greeting;
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};

@@ -15,7 +15,7 @@ use crate::protocol::json::Json;
 use crate::protocol::jsonrpc::scan;
 use crate::protocol::model::server;
 use crate::protocol::model::tool::Tool;
-use crate::trust::pins::{self, Auth, Mode};
+use crate::trust::pins::{self, Auth, Facets, Mode, Texts};
 
 impl Consent<'_> {
     /// Takes in that a session with the server is open; false when it must go no further.
@@ -89,6 +89,14 @@ impl Consent<'_> {
     /// at hand.
     pub(in crate::cli) fn begin_look(&mut self, connection: Option<u32>) {
         self.looks.begin(connection);
+    }
+
+    /// What the server has said of itself so far, but for its tools, and the texts in that.
+    pub(in crate::cli) fn greeting(&self) -> (Facets, Texts) {
+        let Facets { identity, capabilities, instructions, .. } = self.observed.clone();
+        let facets = Facets { identity, capabilities, instructions, ..Facets::default() };
+        let instructions = self.texts.instructions.clone();
+        (facets, Texts { instructions, ..Texts::default() })
     }
 
     /// Takes in all tools of the server, each as its JSON text, from a list that is good for so long by

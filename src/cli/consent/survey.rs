@@ -7,11 +7,38 @@ use crate::cli::catalog::Catalog;
 use crate::cli::contact::Contact;
 use crate::cli::errors::{Error, Phase};
 use crate::cli::exit::Exit;
-use crate::cli::{discover, listing};
+use crate::cli::run::Run;
+use crate::cli::{discover, listing, policy};
+use crate::config::{Overrides, Resolved};
 use crate::protocol::message::Sent;
 use crate::trust::pins::{
-    Action, Facets, Mode, Parts, State, Use, compare, of_definition, tool_parts,
+    Action, Facets, Mode, Parts, Record, State, Texts, Use, compare, of_definition, tool_parts,
 };
+
+/// Remembers what a server has said of itself before it stood in a file, so that the first look at it
+/// afterwards finds nothing that was never seen. Of a server that is known already that decides nothing.
+pub(in crate::cli) fn note_greeting(
+    run: &Run<'_>,
+    resolved: &Resolved,
+    overrides: &Overrides,
+    (facets, texts): (Facets, Texts),
+) -> Result<(), Error> {
+    let mut consent = Consent::unchecked(run, resolved, overrides, policy::load(run)?);
+    consent.load()?;
+    let has_greeted = |record: &Record| {
+        record.revoked.is_some()
+            || record.accepted.identity.is_some()
+            || record.accepted.capabilities.is_some()
+    };
+    if consent.record.as_ref().is_some_and(has_greeted) {
+        return Ok(());
+    }
+    let Facets { identity, capabilities, instructions, .. } = facets;
+    consent.observed = Facets { identity, capabilities, instructions, ..consent.observed };
+    (consent.texts, consent.met) = (texts, true);
+    consent.save();
+    Ok(())
+}
 
 impl Contact<'_> {
     /// Asks the server what it is and what it can do, and for all its tools.

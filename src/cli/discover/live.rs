@@ -19,12 +19,16 @@ use crate::protocol::jsonrpc::scan;
 use crate::protocol::model::server;
 use crate::protocol::params::Members;
 use crate::protocol::visible::visible;
+use crate::trust::pins::{Facets, Texts};
 
 /// What a server says about itself, and where its card differs.
 #[derive(Debug)]
 pub(in crate::cli) struct Asked {
     pub(in crate::cli) live: Live,
     pub(in crate::cli) differing: Vec<Difference>,
+    /// What of it is held against what it says later, and the texts in that; nothing where it was not
+    /// asked for that.
+    pub(in crate::cli) greeting: (Facets, Texts),
 }
 
 /// A server that stands in no file yet.
@@ -56,10 +60,11 @@ pub(in crate::cli) async fn ask(
         contact.token = OnceCell::from(Ok(None));
     }
     let live = of(&mut contact).await;
+    let greeting = contact.watcher.consent.greeting();
     contact.close().await;
     match run.over() {
         Some(error) => Err(error),
-        None => Ok(held(claim, live?)),
+        None => Ok(Asked { greeting, ..held(claim, live?) }),
     }
 }
 
@@ -67,7 +72,7 @@ pub(in crate::cli) async fn ask(
 pub(in crate::cli) fn held(claim: &Claim, live: Live) -> Asked {
     let versions = remote_of(claim).map(|remote| remote.versions.as_slice());
     let differing = differences(claim, versions.unwrap_or_default(), &live);
-    Asked { live, differing }
+    Asked { live, differing, greeting: Default::default() }
 }
 
 /// Where only the user's word counts, a server that is not as its card says is not what was looked at.
@@ -83,7 +88,7 @@ pub(in crate::cli) fn heed(run: &Run<'_>, differing: &[Difference]) -> Result<()
 
 /// Adds what a server says to a JSON object.
 pub(in crate::cli) fn push_asked(members: &mut Members, asked: &Asked) {
-    let Asked { live, differing } = asked;
+    let Asked { live, differing, .. } = asked;
     let mut said = Members::new();
     for (name, text) in [("name", &live.name), ("version", &live.version)] {
         if let Some(text) = text {

@@ -64,7 +64,7 @@ pub(in crate::cli) fn text(
 
 /// What a server says about itself, and where its card differs.
 pub(in crate::cli) fn said(asked: &Asked, is_unclaimed: bool) -> String {
-    let Asked { live, differing } = asked;
+    let Asked { live, differing, .. } = asked;
     let mut sheet = Sheet::default();
     if !is_unclaimed {
         sheet.0.push('\n');

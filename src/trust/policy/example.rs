@@ -34,7 +34,8 @@ kind = "key"
 spki_sha256 = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"
 hosts = []                  # as for the others
 
-[[allow]]                   # whatever is at these hosts, signed or not
+[[allow]]                   # whatever is at these hosts, signed or not; it does
+                            # not count where a signature is required
 kind = "host"
 hosts = ["localhost", "*.internal.example"]   # without TLS the proxy's, too
 
