@@ -511,7 +511,6 @@ fn a_server_that_ends_at_once_is_started_five_times() {
     assert!(outcome.out.lines().last().unwrap().contains("not started again for now"));
 }
 
-/// `call --retry`: what was not carried out is tried again.
 #[test]
 fn a_server_that_is_not_there_holds_up_no_line() {
     let scratch = Scratch::new();
@@ -522,6 +521,7 @@ fn a_server_that_is_not_there_holds_up_no_line() {
     assert_eq!((outcome.code, exits), (4, vec![json!(4); 12]), "{}", outcome.err);
 }
 
+/// `call --retry`: what was not carried out is tried again.
 #[test]
 fn a_call_waits_for_a_server_that_is_not_there_yet() {
     let scratch = Scratch::new();

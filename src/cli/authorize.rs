@@ -194,10 +194,7 @@ pub(super) fn denied(error: &AuthError, server: &str) -> Error {
     let denied = Error::new(exit, error.to_string()).phase(Phase::Authorize).sent(Sent::No);
     let lasts = matches!(error, AuthError::Fetch(failed) if !failed.may_pass());
     let denied = denied.retryable(exit.is_retryable() && !lasts).server(server);
-    match hint(error, server) {
-        Some(hint) => denied.hint(hint),
-        None => denied,
-    }
+    denied.hint_if_any(hint(error, server))
 }
 
 fn hint(error: &AuthError, server: &str) -> Option<String> {

@@ -104,9 +104,9 @@ impl Catalog {
         }
     }
 
-    /// A look at a tool that was accepted, before it is called: at the list that is remembered while
-    /// it is good, else the server is asked, on each connection and in each minute once. The tools of a
-    /// server that does not list them any more count as removed.
+    /// A look at the tools before one is called, once some were accepted: at the list that is
+    /// remembered while it is good, else the server is asked, on each connection and in each minute
+    /// once. The tools of a server that does not list them any more count as removed.
     ///
     /// # Errors
     /// When the tool is not what was accepted, or cannot be looked at.

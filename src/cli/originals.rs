@@ -225,11 +225,7 @@ fn failed(what: &str, error: &FetchError) -> Error {
         FetchError::Late { .. } => Error::new(Exit::Timeout, text).phase(Phase::Connect),
         _ => unreachable(text),
     };
-    let failure = failure.retryable(error.may_pass());
-    match error.hint() {
-        Some(hint) => failure.hint(hint),
-        None => failure,
-    }
+    failure.retryable(error.may_pass()).hint_if_any(error.hint())
 }
 
 fn unreachable(text: String) -> Error {

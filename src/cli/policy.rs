@@ -163,7 +163,7 @@ fn allowing(run: &Run<'_>, server: &Server, decision: &Decision) -> Option<Strin
     let of_kind = |kind: &str, lines: &[String]| {
         format!("[[allow]]\nkind = \"{kind}\"\n{}", lines.join("\n"))
     };
-    let is_unsigned = match decision.rule {
+    let wants_signature = match decision.rule {
         Rule::Mode if !decision.admits => false,
         Rule::RequireSignature if !decision.admits => true,
         _ => return None,
@@ -187,7 +187,7 @@ fn allowing(run: &Run<'_>, server: &Server, decision: &Decision) -> Option<Strin
             let path = json::string(&path.to_string_lossy());
             Some(of_kind("socket", &[format!("path = {path}")]))
         }
-        Endpoint::Http(_) if is_unsigned => None,
+        Endpoint::Http(_) if wants_signature => None,
         Endpoint::Http(endpoint) => {
             let host = Address::parse(&endpoint.url).ok()?;
             Some(of_kind("host", &[format!("hosts = [{}]", json::string(host.host()))]))

@@ -127,7 +127,7 @@ const RUNNERS: &[Runner] = &[
 ];
 
 /// Options of theirs that no value follows. After any other the next word may be its value.
-const FLAGS: &[&str] = &[
+pub(super) const FLAGS: &[&str] = &[
     "-",
     "--",
     "-A",
@@ -145,6 +145,11 @@ const FLAGS: &[&str] = &[
     "--verbose",
     "--yes",
 ];
+
+/// Whether an option of some of them says which package has the program that the next plain word is.
+pub fn is_naming(option: &str) -> bool {
+    RUNNERS.iter().any(|runner| runner.naming.contains(&option))
+}
 
 impl Runner {
     /// The runner that a command line begins with, under whatever name `program` is started, and the

@@ -2,6 +2,9 @@
 //!
 //! No list of them is complete; these are those that servers are started with.
 
+use super::container;
+use super::packages::FLAGS;
+
 /// Programs whose arguments are a command to run, at some point.
 const WRAPPERS: &[&str] = &[
     "bwrap",
@@ -152,32 +155,11 @@ pub fn is_interpreter(program: &str) -> bool {
 const RUNNERS: &[&str] =
     &["bunx", "docker", "nerdctl", "npm", "npx", "pipx", "pnpm", "pnpx", "podman", "uvx", "yarn"];
 
+/// Those of them that run images.
+pub const ENGINES: [&str; 3] = ["docker", "nerdctl", "podman"];
+
 /// Words after a program that say what it is to do, and are not yet what it is to do that with.
 const ACTIONS: &[&str] = &["container", "dlx", "exec", "run", "tool", "x"];
-
-/// Options of theirs that no value follows. After any other the next word may be its value.
-const FLAGS: &[&str] = &[
-    "-",
-    "--",
-    "--allow-all",
-    "--init",
-    "--interactive",
-    "--isolated",
-    "--offline",
-    "--prefer-offline",
-    "--quiet",
-    "--rm",
-    "--silent",
-    "--tty",
-    "--verbose",
-    "--yes",
-    "-A",
-    "-i",
-    "-it",
-    "-q",
-    "-t",
-    "-y",
-];
 
 /// How many words of a command, from the first on, say which code it runs: the program, and of an
 /// interpreter, or of what runs packages, all up to the one that names the script or the package; all of
@@ -192,12 +174,17 @@ pub fn naming_code(command: &[String], is_file: &dyn Fn(&str) -> bool) -> usize 
     if !is_interpreter(program) && !is_runner(program) {
         return 1;
     }
+    let is_engine = ENGINES.contains(&base(program));
     let mut option: Option<&str> = None;
     for (index, word) in args.iter().enumerate() {
         let before = option.take();
         if word.starts_with('-') && word.len() > 1 {
             let is_alone = word.contains('=') || word.starts_with("--no-");
-            option = (!is_alone && !FLAGS.contains(&word.as_str())).then_some(word);
+            let is_flag = match is_engine {
+                true => container::takes_value(word) == Some(false),
+                false => FLAGS.contains(&word.as_str()),
+            };
+            option = (!is_alone && !is_flag).then_some(word);
             continue;
         }
         let is_action = before.is_none() && ACTIONS.contains(&&**word);

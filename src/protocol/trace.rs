@@ -9,8 +9,9 @@
 //! {"t":…,"dir":"out","http":{"method":"POST","url":"…","headers":{…}},"bytes":61,"msg":{…}}
 //! {"t":…,"dir":"in","http":{"status":200,"headers":{…}}}
 //! ```
-//! Secrets in heads are masked, those that only the caller knows by the caller. Messages are written as they went over the wire, so that a trace
-//! can be replayed; a tool that is given a password shows it there.
+//! Secrets in heads are masked, those that only the caller knows by the caller. Messages are written as
+//! they went over the wire, so that a trace can be replayed; a tool that is given a password shows it
+//! there.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -141,16 +141,19 @@ fn is_absent(error: &io::Error) -> bool {
 /// it. A file in the place of a directory is in the way of what people write (configuration, policies);
 /// what we keep ourselves has no place then, and a job does without.
 fn is_obstructed(path: &Path, guard: Guard) -> bool {
-    let missing = path.ancestors().take_while(|part| part.metadata().is_err()).last();
-    let found = missing.map(Path::symlink_metadata);
-    match guard {
-        Guard::Named { .. } => false,
-        Guard::Strangers { .. } => {
-            let is_nowhere = |error: io::Error| error.kind() == io::ErrorKind::NotFound;
-            found.is_some_and(|found| !found.is_err_and(is_nowhere))
+    let is_of_people = match guard {
+        Guard::Named { .. } => return false,
+        Guard::Strangers { .. } => true,
+        Guard::Everybody { .. } | Guard::Private { .. } => false,
+    };
+    for part in path.ancestors() {
+        match part.symlink_metadata() {
+            Ok(found) => return found.is_symlink() && part.metadata().is_err(),
+            Err(error) if is_of_people && error.kind() != io::ErrorKind::NotFound => return true,
+            Err(_) => {}
         }
-        Guard::Everybody { .. } | Guard::Private { .. } => found.is_some_and(|found| found.is_ok()),
     }
+    false
 }
 
 fn check(path: &Path, metadata: &Metadata, guard: Guard) -> Result<(), Reason> {

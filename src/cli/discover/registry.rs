@@ -74,9 +74,5 @@ pub(in crate::cli) fn unregistered(name: &str, registry: &Address, miss: &Miss) 
         miss => format!("{} could not be asked for {name}: {miss}", registry.host_and_port()),
     };
     let error = Error::new(exit, text).phase(Phase::Connect).sent(Sent::No);
-    let error = error.retryable(miss.may_pass());
-    match miss.hint() {
-        Some(hint) => error.hint(hint),
-        None => error,
-    }
+    error.retryable(miss.may_pass()).hint_if_any(miss.hint())
 }

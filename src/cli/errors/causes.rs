@@ -38,11 +38,7 @@ impl From<Fault> for Error {
             (FaultKind::Lost, Sent::Maybe | Sent::Yes) => Exit::Lost,
         };
         let error = Error::new(exit, fault.text).sent(fault.sent);
-        let error = error.retryable(exit.is_retryable() && !fault.lasts);
-        match fault.hint {
-            Some(hint) => error.hint(hint),
-            None => error,
-        }
+        error.retryable(exit.is_retryable() && !fault.lasts).hint_if_any(fault.hint)
     }
 }
 

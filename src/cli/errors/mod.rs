@@ -198,4 +198,13 @@ impl Error {
         self.hint = Some(text.into());
         self
     }
+
+    /// The same where it is known.
+    #[must_use]
+    pub fn hint_if_any(self, text: Option<impl Into<String>>) -> Error {
+        match text {
+            Some(text) => self.hint(text),
+            None => self,
+        }
+    }
 }

@@ -14,6 +14,8 @@ use std::fs;
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
+use crate::protocol::sorting::sort;
+
 /// How often it is looked for what was started while the rest was killed.
 const ROUNDS: usize = 3;
 
@@ -100,7 +102,7 @@ impl Family {
         // Nobody else can ask how those have ended that were taken in.
         let taken_in = |pid: &u32| all[pid].parent == own && *pid != self.server;
         ended.into_iter().filter(taken_in).for_each(forget);
-        members.sort_unstable();
+        sort(&mut members);
         Some(members)
     }
 

@@ -5,6 +5,9 @@ use std::time::Instant;
 
 use super::Ticket;
 
+/// How many more times than twice the calls may be here.
+const SPARE: usize = 64;
+
 /// The times at which calls have to be looked at, in order.
 ///
 /// Of many calls nearly none is ever due, and those that begin later are due later. So a time stays
@@ -44,7 +47,7 @@ impl Deadlines {
 
     /// Whether there is much more than so many calls need.
     pub(super) fn are_many_for(&self, calls: usize) -> bool {
-        2 * calls + 64 < self.0.len()
+        2 * calls + SPARE < self.0.len()
     }
 
     /// Forgets all and enters these, each call once.
@@ -87,7 +90,7 @@ mod tests {
                 assert_eq!(first.map(|(at, _)| at), dues.values().min().copied());
                 assert!(first.is_none_or(|(at, ticket)| dues[&ticket] == at));
             }
-            assert!(deadlines.0.len() <= 2 * 40 + 65);
+            assert!(deadlines.0.len() <= 2 * 40 + SPARE + 1);
         }
     }
 }

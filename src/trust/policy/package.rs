@@ -5,7 +5,8 @@ use std::path::Path;
 use super::image::{may_be_image, split_image};
 use crate::config::container::images;
 pub(super) use crate::config::packages::Kind;
-use crate::config::packages::{Role, Runner};
+use crate::config::packages::{Role, Runner, is_naming};
+use crate::config::program::ENGINES;
 use crate::config::version::{Scheme, may_be};
 
 /// The programs that fetch packages of a kind.
@@ -13,7 +14,7 @@ pub(super) fn engines(kind: Kind) -> &'static [&'static str] {
     match kind {
         Kind::Npm => &["npx", "npm", "pnpm", "pnpx", "yarn", "bun", "bunx", "deno"],
         Kind::Pypi => &["uv", "uvx", "pip", "pip3", "pipx"],
-        Kind::Image => &["docker", "podman", "nerdctl"],
+        Kind::Image => &ENGINES,
     }
 }
 
@@ -115,14 +116,10 @@ fn without_brackets(word: &str) -> &str {
     if word.contains('[') { word } else { word.trim_end_matches(']') }
 }
 
-/// Options that say which package has the program that the next plain word is.
-const NAMING: &[&str] = &["--from", "--package", "--spec", "-p"];
-
 /// Whether the word at that place is the program of the package that the option before it names, with
 /// its version: `uvx --from NAME==1.0 NAME`.
 pub(super) fn is_program_of_package(kind: Kind, words: &[String], at: usize) -> bool {
     let Some(before) = at.checked_sub(1).map(|before| &*words[before]) else { return false };
-    let is_naming = |option: &str| NAMING.contains(&option);
     let package = match before.split_once('=').filter(|(option, _)| is_naming(option)) {
         Some((_, value)) => Some(value),
         None => at.checked_sub(2).filter(|at| is_naming(&words[*at])).map(|_| before),
